@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use claudex_loop::text;
 use serde_json::Value as Json;
 
-use crate::contract::{Flags, Line, MAX_BYTES, Section, body_start, frontmatter, sections};
+use crate::contract::{Flags, Line, MAX_BYTES, Section, frontmatter, sections};
 use crate::state::Keys;
 
 /// The sections that need questions and that the requirements document needs.
@@ -83,7 +83,7 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
 /// heading, or MISSING.
 pub(crate) fn section_statuses(requirements: &[u8]) -> Keys {
     let text = String::from_utf8_lossy(requirements);
-    let sections = sections(&text, body_start(&text), usize::MAX);
+    let sections = sections(&text, usize::MAX);
     let all = REQUIRED_SECTIONS.into_iter().chain(OPTIONAL_SECTIONS);
     let statuses = all.map(|name| {
         let status = match find_section(&sections, name) {
@@ -155,7 +155,7 @@ impl Gate {
         let mut is_any_critical = false;
         // The headings, and the lines of the questions.
         let mut all_words = String::new();
-        for section in sections(text, body_start(text), 2) {
+        for section in sections(text, 2) {
             all_words += &format!(" {} ", words(section.heading));
             if section.level < 2 || !section.heading.starts_with("Q-") {
                 continue;
@@ -210,7 +210,7 @@ impl Gate {
     }
 
     fn check_requirements(&mut self, text: &str) {
-        let sections = sections(text, body_start(text), usize::MAX);
+        let sections = sections(text, usize::MAX);
         for name in REQUIRED_SECTIONS {
             match find_section(&sections, name) {
                 None => {

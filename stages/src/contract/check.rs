@@ -1,5 +1,7 @@
 //! The rules of a summary but for the types of its flags. Each function corrects the summary as a lenient reader takes it.
 
+use std::fmt::Display;
+
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use claudex_loop::text;
 use serde::Deserialize;
@@ -66,12 +68,27 @@ impl<'r> Reader<'r> {
         None
     }
 
+    /// Reports a value that is there and differs from the expected one.
+    fn expect(
+        &mut self,
+        rule: Rule,
+        path: &str,
+        expected: impl Display,
+        value: Option<impl Display>,
+    ) {
+        let expected = expected.to_string();
+        let value = value.map(|value| value.to_string());
+        if let Some(value) = value.filter(|value| *value != expected) {
+            let detail = format!("expected {expected}, found {}", quote(&value));
+            self.findings.add(rule, path, detail);
+        }
+    }
+
     /// Returns the stage that a summary names by its number, else by its name.
     fn check_stage(&mut self) -> Option<Stage> {
         let number: Option<f64> = self.require("stage_number");
         let name: Option<String> = self.require("stage");
         let checkpoint: Option<String> = self.require("checkpoint");
-
         let is_number = |stage: &Stage| number == Some(f64::from(stage.number()));
         let by_number = Stage::all().find(is_number);
         if let (Some(number), None) = (number, by_number) {
@@ -80,18 +97,10 @@ impl<'r> Reader<'r> {
         }
         let by_name = Stage::deserialize(&self.keys["stage"]).ok();
         let stage = by_number.or(by_name);
-
         let expected = stage.map_or("a stage".to_owned(), |stage| stage.to_string());
-        if let Some(name) = name.filter(|name| *name != expected) {
-            let detail = format!("expected {expected}, found {}", quote(&name));
-            self.findings.add(Rule::StageName, "/stage", detail);
-        }
+        self.expect(Rule::StageName, "/stage", expected, name);
         let expected = stage?.checkpoint();
-        if let Some(checkpoint) = checkpoint.filter(|name| name != expected) {
-            let detail = format!("expected {expected}, found {}", quote(&checkpoint));
-            self.findings
-                .add(Rule::CheckpointName, "/checkpoint", detail);
-        }
+        self.expect(Rule::CheckpointName, "/checkpoint", expected, checkpoint);
         stage
     }
 
@@ -118,22 +127,13 @@ impl<'r> Reader<'r> {
         let Some(dispatch) = self.dispatch else {
             return;
         };
-        if stage != dispatch.stage {
-            let [expected, number] = [dispatch.stage, stage].map(Stage::number);
-            let detail = format!("expected stage {expected}, found {number}");
-            self.findings.add(Rule::Foreign, "/stage_number", detail);
-        }
-        let open = &dispatch.id;
-        if let Some(id) = flags.dispatch_id.as_ref().filter(|id| *id != open) {
-            let detail = format!("expected `dispatch_id: {open}`, found {}", quote(id));
-            self.findings.add(Rule::Stale, "/flags/dispatch_id", detail);
-        }
-        let open = dispatch.round;
-        if let Some(round) = flags.round_number.filter(|round| *round != open) {
-            let detail = format!("expected round {open}, found {round}");
-            self.findings
-                .add(Rule::Stale, "/flags/round_number", detail);
-        }
+        let number = Some(stage.number());
+        let expected = dispatch.stage.number();
+        self.expect(Rule::Foreign, "/stage_number", expected, number);
+        let id = flags.dispatch_id.as_ref();
+        self.expect(Rule::Stale, "/flags/dispatch_id", &dispatch.id, id);
+        let round = flags.round_number;
+        self.expect(Rule::Stale, "/flags/round_number", dispatch.round, round);
     }
 
     /// Checks that a pause is with needs-user-input and in a stage that may pause.
@@ -254,18 +254,18 @@ impl<'r> Reader<'r> {
         let decided = flags.validation_decision;
         let by_score = flags.validation_score.map(Decision::from_score);
         if is_validation && is_skipped {
-            if decided == Some(Decision::NotReady) {
-                let detail = "validation was skipped, expected CONDITIONAL";
-                self.findings.add(Rule::DecisionScore, DECISION, detail);
-            }
+            let not_ready = decided.filter(|decided| *decided == Decision::NotReady);
+            self.expect(
+                Rule::DecisionScore,
+                DECISION,
+                Decision::Conditional,
+                not_ready,
+            );
             flags.validation_decision = Some(Decision::Conditional);
             flags.validation_score = None;
-        } else if let (Some(decided), Some(by_score)) = (decided, by_score) {
-            if decided != by_score {
-                let detail = format!("expected {by_score}, found {decided}");
-                self.findings.add(Rule::DecisionScore, DECISION, detail);
-            }
-            flags.validation_decision = Some(decided.min(by_score));
+        } else if let Some(by_score) = by_score {
+            self.expect(Rule::DecisionScore, DECISION, by_score, decided);
+            flags.validation_decision = decided.map(|decided| decided.min(by_score));
         }
         if !is_validation || summary.status != Status::Completed || decided.is_some() {
             return;

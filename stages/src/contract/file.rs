@@ -28,27 +28,24 @@ pub(super) fn read<'b>(bytes: &'b [u8], findings: &mut Collector) -> Option<&'b 
 /// fence instead of the lines `---` becomes those. The numbers of the lines stay.
 pub(super) fn unwrap(text: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let is_yaml = |line: &str| line.trim_end() == "```yaml";
-    let mut rest = lines
-        .iter_mut()
-        .skip_while(|line| !is_fence(line) && !is_yaml(line));
-    if let Some(begin) = rest.next().filter(|line| is_yaml(line)) {
-        let mut rest = rest.skip_while(|line| line.trim().is_empty()).peekable();
-        let end = rest
-            .next_if(|line| !is_fence(line))
-            .and_then(|_| rest.find(|line| is_code_fence(line)));
-        if let Some(end) = end {
-            *begin = "---\n";
-            *end = "---\n";
-        }
+    let is_begin = |line: &&str| is_fence(line) || is_code_fence(line);
+    let begin = lines.iter().position(is_begin).unwrap_or(0);
+    let (before, summary) = lines.split_at_mut(begin);
+    if before.iter().filter(|line| !is_blank(line)).count() > MAX_LINES_BEFORE {
+        return text.to_owned();
     }
-    let begin = lines.iter().position(|line| is_fence(line));
-    let (before, summary) = lines.split_at_mut(begin.unwrap_or(0));
-    let is_wrapped = before.iter().any(|line| is_code_fence(line));
-    let is_text = |line: &&&str| !line.trim().is_empty() && !is_code_fence(line);
-    if before.iter().filter(is_text).count() <= MAX_LINES_BEFORE {
-        before.fill("\n");
-        let mut fences = summary.iter_mut().filter(|line| is_code_fence(line));
+    before.fill("\n");
+    if let Some((begin, rest)) = summary.split_first_mut()
+        && is_code_fence(begin)
+    {
+        let first = rest.iter().find(|line| !is_blank(line));
+        let mark = if first.is_some_and(|line| is_fence(line)) {
+            "\n"
+        } else {
+            "---\n"
+        };
+        *begin = mark;
+        let mut fences = rest.iter_mut().filter(|line| is_code_fence(line));
         let mut is_open = false;
         // The first fence that ends none of the summary's own.
         let end = fences.find(|line| {
@@ -56,39 +53,39 @@ pub(super) fn unwrap(text: &str) -> String {
             is_open = !is_open;
             is_end
         });
-        if let Some(end) = end.filter(|_| is_wrapped) {
-            *end = "\n";
-        }
+        end.map(|end| *end = mark);
     }
     lines.concat()
 }
 
+fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
+}
+
 fn is_fence(line: &str) -> bool {
-    let rest = line.strip_prefix("---");
-    rest.is_some_and(|rest| rest.trim().is_empty())
+    line.strip_prefix("---").is_some_and(is_blank)
 }
 
 fn is_code_fence(line: &str) -> bool {
     line.trim_start().starts_with("```")
 }
 
-/// Splits a text into the YAML, with the line `---` above it, and the body. A line `---` further down belongs to the body.
-pub(super) fn split<'t>(text: &'t str, findings: &mut Collector) -> Option<(&'t str, usize)> {
-    let mut end = 0;
-    let mut is_open = false;
-    for line in text.split_inclusive('\n') {
-        let start = end;
-        end += line.len();
-        if is_open && is_fence(line) {
-            return Some((&text[..start], end));
-        }
-        is_open |= is_fence(line);
-        if !is_open && !line.trim().is_empty() {
-            break;
-        }
-    }
-    findings.add_at(Rule::NoFrontmatter, Place::START, "");
-    None
+/// Returns the bytes at which the line `---` below the frontmatter begins and ends. One further down belongs to the body.
+pub(super) fn split(text: &str) -> Option<(usize, usize)> {
+    let spans = text.split_inclusive('\n').scan(0, |end, line| {
+        let start = *end;
+        *end += line.len();
+        Some((line, start, *end))
+    });
+    let mut lines = spans.skip_while(|(line, ..)| is_blank(line));
+    lines.next().filter(|(line, ..)| is_fence(line))?;
+    let (_, start, end) = lines.find(|(line, ..)| is_fence(line))?;
+    Some((start, end))
+}
+
+/// Returns the byte at which the text below the frontmatter starts, or 0 if there is none.
+pub(crate) fn body_start(text: &str) -> usize {
+    split(text).map_or(0, |(_, end)| end)
 }
 
 /// A heading of a text, and the lines below it up to the next heading.
@@ -108,12 +105,13 @@ pub(crate) struct Line<'t> {
     pub(crate) is_code: bool,
 }
 
-/// Splits a text below a byte at the headings of a level up to this one.
-pub(crate) fn sections(text: &str, from: usize, deepest: usize) -> Vec<Section<'_>> {
-    let first = text[..from].matches('\n').count() + 1;
+/// Splits a text below its frontmatter at the headings of a level up to this one.
+pub(crate) fn sections(text: &str, deepest: usize) -> Vec<Section<'_>> {
+    let (before, body) = text.split_at(body_start(text));
+    let first = before.matches('\n').count() + 1;
     let mut sections: Vec<Section<'_>> = Vec::new();
     let mut is_open = false;
-    for (text, number) in text[from..].split_inclusive('\n').zip(first..) {
+    for (text, number) in body.split_inclusive('\n').zip(first..) {
         let is_fence = is_code_fence(text);
         is_open ^= is_fence;
         let is_code = is_open || is_fence;
@@ -138,25 +136,17 @@ pub(crate) fn sections(text: &str, from: usize, deepest: usize) -> Vec<Section<'
 }
 
 /// Returns the text below the heading for the next stage, in any case and level, up to the next heading of its level.
-pub(super) fn context(text: &str, body: usize, findings: &mut Collector) -> Option<String> {
+pub(super) fn context(text: &str) -> Option<String> {
     let find = |deepest: usize| {
-        let mut sections = sections(text, body, deepest).into_iter();
+        let mut sections = sections(text, deepest).into_iter();
         sections.find(|one| {
             let heading = one.heading.trim_matches([':', '*', ' ']);
             heading.eq_ignore_ascii_case(CONTEXT)
         })
     };
-    let Some(section) = find(usize::MAX).and_then(|section| find(section.level)) else {
-        let end = Place::from_byte(text, text.len());
-        findings.add_at(Rule::NoContext, end, "");
-        return None;
-    };
+    let section = find(usize::MAX).and_then(|section| find(section.level))?;
     let context: String = section.body.iter().map(|line| line.text).collect();
     // The first line keeps its indentation.
-    Some(
-        context
-            .trim_start_matches(['\r', '\n'])
-            .trim_end()
-            .to_owned(),
-    )
+    let context = context.trim_start_matches(['\r', '\n']).trim_end();
+    Some(context.to_owned())
 }

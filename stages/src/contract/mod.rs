@@ -24,9 +24,9 @@ pub use words::{
 };
 
 pub use claudex_loop::digest::sha256;
-pub(crate) use file::{Line, Section, sections};
+pub(crate) use file::{Line, Section, body_start, sections};
 pub(crate) use question::is_same_label;
-pub(crate) use yaml::{body_start, frontmatter};
+pub(crate) use yaml::frontmatter;
 
 use std::collections::BTreeMap;
 
@@ -67,12 +67,19 @@ pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch
     if let Some(rule) = known {
         findings.add_at(*rule, Place::START, "the file was there before");
     }
-    let text = file::read(bytes, &mut findings);
-    let summary = text.map(file::unwrap).and_then(|text| {
-        let (yaml, body) = file::split(&text, &mut findings)?;
-        let context = file::context(&text, body, &mut findings);
+    let text = file::read(bytes, &mut findings).map(file::unwrap);
+    let summary = text.and_then(|text| {
+        let Some((end, _)) = file::split(&text) else {
+            findings.add_at(Rule::NoFrontmatter, Place::START, "");
+            return None;
+        };
+        let context = file::context(&text);
+        if context.is_none() {
+            let place = Place::from_byte(&text, text.len());
+            findings.add_at(Rule::NoContext, place, "");
+        }
         let reader = Reader {
-            keys: &Json::Object(yaml::read(yaml, &mut findings)?),
+            keys: &Json::Object(yaml::read(&text[..end], &mut findings)?),
             project,
             dispatch,
             findings: &mut findings,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use strum::{Display, VariantArray};
 
 use super::words::words;
-use super::yaml::{Places, find_place};
+use super::yaml::find_place;
 use Lenient::{Corrected, Crash, Kept, Refused};
 
 /// The most findings of a file that are kept.
@@ -84,10 +84,14 @@ impl Place {
     pub(super) fn from_byte(text: &str, offset: usize) -> Self {
         let before = &text[..text.floor_char_boundary(offset)];
         let start = before.rfind('\n').map_or(0, |at| at + 1);
-        Self {
-            line: before.matches('\n').count() + 1,
-            column: before[start..].chars().count() + 1,
-        }
+        let line = before.matches('\n').count() + 1;
+        Self::in_line(&text[start..], before.len() - start, line)
+    }
+
+    /// Returns the place of a byte of a line.
+    pub(super) fn in_line(text: &str, offset: usize, line: usize) -> Self {
+        let column = text[..offset].chars().count() + 1;
+        Self { line, column }
     }
 }
 
@@ -139,8 +143,8 @@ impl Finding {
 /// Collects the findings while a file is read.
 #[derive(Default)]
 pub(super) struct Collector {
-    /// The places of the values of the frontmatter.
-    pub(super) places: Places,
+    /// The frontmatter in which values are looked for.
+    pub(super) yaml: String,
     /// The flags as they were written.
     pub(super) flags: Map<String, Json>,
     list: Vec<Finding>,
@@ -150,7 +154,12 @@ impl Collector {
     /// Adds a finding at a value, such as `/flags/round_number`. The detail may be empty. Returns the answer of a lenient
     /// reader, which can be replaced.
     pub(super) fn add(&mut self, rule: Rule, path: &str, detail: impl AsRef<str>) -> &mut Lenient {
-        self.add_at(rule, find_place(&self.places, path), detail)
+        // A file with many findings is not searched for each.
+        let start = match self.list.get(MAX_FINDINGS) {
+            Some(finding) => finding.start,
+            None => find_place(&self.yaml, path),
+        };
+        self.add_at(rule, start, detail)
     }
 
     /// Adds a finding at a place of the text.
@@ -191,16 +200,13 @@ impl Collector {
 
     /// Returns the first findings in the order of the file, at most 100.
     pub(super) fn finish(mut self) -> Vec<Finding> {
-        self.list.sort_by_key(|one| (one.start, one.rule));
-        // A part that was read again has its findings twice.
-        self.list.dedup();
-        // A placeholder is as good as missing: other findings in its line say nothing new.
-        let placeholders = self.list.iter().filter(|one| one.rule == Rule::Placeholder);
-        let lines: Vec<usize> = placeholders.map(|one| one.start.line).collect();
-        let is_new = |one: &Finding| {
-            one.rule == Rule::Placeholder || lines.binary_search(&one.start.line).is_err()
-        };
-        self.list.retain(is_new);
+        let is_other = |one: &Finding| one.rule != Rule::Placeholder;
+        self.list
+            .sort_by_key(|one| (one.start.line, is_other(one), one.start, one.rule));
+        // A part that was read again has its findings twice. In a line with a placeholder others say nothing new.
+        self.list.dedup_by(|one, before| {
+            one == before || !is_other(before) && one.start.line == before.start.line
+        });
         self.list.truncate(MAX_FINDINGS);
         self.list
     }

@@ -1,8 +1,6 @@
 //! The YAML of a frontmatter as JSON, with the places of its values, and the slips of models that are read as they
 //! were meant.
 
-use std::collections::HashMap;
-
 use claudex_loop::text;
 use serde_json::{Map as JsonMap, Value as Json};
 
@@ -13,8 +11,6 @@ use super::rule::{Collector, Lenient, Place, Rule, quote};
 const MAX_QUOTED_VALUES: usize = 20;
 /// The most opening braces and brackets: the library is slow with many inside each other.
 const MAX_BRACKETS: usize = 1000;
-/// The most keys and items inside each other whose places are noted.
-const MAX_DEPTH: usize = 64;
 
 /// The answer of a lenient reader to a value with an unquoted colon.
 pub(super) const READ_TO_END: Lenient = Lenient::Corrected("read to the end of the line");
@@ -23,15 +19,8 @@ pub(super) const NOT_QUOTED: &str = "text with `: ` is not in quotes";
 
 /// Returns the frontmatter of a Markdown file, or `None` if it cannot be read.
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
-    let mut findings = Collector::default();
-    let (yaml, _) = file::split(text, &mut findings)?;
-    parse(yaml.to_owned(), &mut findings)
-}
-
-/// Returns the byte at which the text below the frontmatter starts, or 0 if there is none.
-pub(crate) fn body_start(text: &str) -> usize {
-    let parts = file::split(text, &mut Collector::default());
-    parts.map_or(0, |(_, body)| body)
+    let (end, _) = file::split(text)?;
+    parse(text[..end].to_owned(), &mut Collector::default())
 }
 
 /// Reads the YAML of a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
@@ -52,14 +41,10 @@ fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
     let start = line.len() - behind.trim_start_matches([' ', '-', SPACE]).len();
     let value = line[start..].trim_end();
     let end = start + value.len();
-    let place_of = |at: usize| Place {
-        line: number,
-        column: line[..at].chars().count() + 1,
-    };
     let mut spaces = line.match_indices(SPACE);
     if let Some((at, _)) = spaces.find(|(at, _)| !(start..end).contains(at)) {
         let detail = "a no-break space is not a space";
-        *findings.add_at(Rule::BadYaml, place_of(at), detail) =
+        *findings.add_at(Rule::BadYaml, Place::in_line(line, at, number), detail) =
             Lenient::Corrected("read as a space");
     }
 
@@ -73,27 +58,29 @@ fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
     let head = line[..start].replace(SPACE, " ");
     let tail = line[end..].replace(SPACE, " ");
     if name.is_some_and(is_name) {
-        findings.add_at(Rule::Placeholder, place_of(start), quote(written));
+        let place = Place::in_line(line, start, number);
+        findings.add_at(Rule::Placeholder, place, quote(written));
         return format!("{head}null{}{tail}", &value[written.len()..]);
     }
     format!("{head}{value}{tail}")
 }
 
 /// Parses YAML from its opening fence on. A value with an unquoted `: ` is read to the end of its line.
-fn parse(mut yaml: String, findings: &mut Collector) -> Option<JsonMap<String, Json>> {
+fn parse(yaml: String, findings: &mut Collector) -> Option<JsonMap<String, Json>> {
+    findings.yaml = yaml;
     // The library does not name the line of these.
-    if let Some(at) = yaml.find(|c: char| c.is_control() && !"\t\r\n\u{85}".contains(c)) {
-        let place = Place::from_byte(&yaml, at);
+    let is_control = |c: char| c.is_control() && !"\t\r\n\u{85}".contains(c);
+    if let Some(at) = findings.yaml.find(is_control) {
+        let place = Place::from_byte(&findings.yaml, at);
         findings.add_at(Rule::BadYaml, place, "a control character is not text");
         return None;
     }
-    if yaml.matches(['{', '[']).count() > MAX_BRACKETS {
+    if findings.yaml.matches(['{', '[']).count() > MAX_BRACKETS {
         findings.add_at(Rule::BadYaml, Place::START, "too many braces and brackets");
         return None;
     }
     for _ in 0..=MAX_QUOTED_VALUES {
-        let repeated = note_places(&yaml, findings);
-        let keys = serde_yaml::from_str::<serde_yaml::Mapping>(&yaml);
+        let keys = serde_yaml::from_str::<serde_yaml::Mapping>(&findings.yaml);
         let error = match keys.map(serde_json::to_value) {
             Ok(Ok(Json::Object(keys))) => return Some(keys),
             Ok(_) => {
@@ -102,114 +89,112 @@ fn parse(mut yaml: String, findings: &mut Collector) -> Option<JsonMap<String, J
             }
             Err(error) => error,
         };
-        let problem = error.to_string();
-        let mut lines: Vec<&str> = yaml.split_inclusive('\n').collect();
+        // The place is in front.
+        let message = error.to_string();
+        let problem = message.split(" at line ").next().unwrap_or_default();
+        let mut lines: Vec<&str> = findings.yaml.split_inclusive('\n').collect();
         // The library counts more characters as line breaks.
         let place = error.location().map_or(Place::START, |at| Place {
             line: at.line().clamp(1, lines.len()),
             column: at.column(),
         });
-        if problem.contains("duplicate entry") {
-            findings.add_at(Rule::DuplicateKey, repeated.unwrap_or(place), "");
+        if let Some((_, key)) = problem.split_once("duplicate entry with key ") {
+            let key = key.trim_matches('"');
+            findings.add_at(Rule::DuplicateKey, find_second(&lines, place, key), "");
             return None;
         }
         let line = &mut lines[place.line - 1];
-        let Some(quoted) = quote_value(line) else {
-            // The agent can put a text of several lines in quotes.
-            let is_fixable =
-                problem.contains("mapping values are not allowed") || findings.has(READ_TO_END);
-            let detail = if line.trim_start_matches(' ').starts_with('\t') {
-                "a tab is where YAML expects spaces".to_owned()
-            } else {
-                // The place is in front.
-                text::shown(problem.split(" at line ").next().unwrap_or(&problem))
-            };
-            let lenient = findings.add_at(Rule::BadYaml, place, detail);
-            if is_fixable {
-                *lenient = Lenient::Refused;
-            }
-            return None;
+        let is_tab = line.trim_start_matches(' ').starts_with('\t');
+        let quoted = quote_value(line);
+        if let Some(quoted) = &quoted {
+            *line = quoted;
+            findings.yaml = lines.concat();
+            *findings.add_at(Rule::BadYaml, place, NOT_QUOTED) = READ_TO_END;
+            continue;
+        }
+        // The agent can put a text of several lines in quotes.
+        let is_fixable =
+            problem.contains("mapping values are not allowed") || findings.has(READ_TO_END);
+        let detail = if is_tab {
+            "a tab is where YAML expects spaces".to_owned()
+        } else {
+            text::shown(problem)
         };
-        *line = &quoted;
-        yaml = lines.concat();
-        *findings.add_at(Rule::BadYaml, place, NOT_QUOTED) = READ_TO_END;
+        let lenient = findings.add_at(Rule::BadYaml, place, detail);
+        if is_fixable {
+            *lenient = Lenient::Refused;
+        }
+        return None;
     }
     let detail = "too many values are not in quotes";
     findings.add_at(Rule::BadYaml, Place::START, detail);
     None
 }
 
-/// The places of the values of a frontmatter by paths such as `/flags/round_number`. That of the empty path is its end.
-pub(super) type Places = HashMap<String, Place>;
+/// Returns the place of the second one of two equal keys in the map that begins at a place.
+fn find_second(lines: &[&str], map: Place, key: &str) -> Place {
+    let is_key = |line: &&str| {
+        let rest = line.get(map.column - 1..).and_then(split_key);
+        rest.is_some_and(|(name, _)| name == Some(key))
+    };
+    let rest = (map.line..).zip(&lines[map.line - 1..]);
+    let mut places = rest.filter(|(_, line)| is_key(line));
+    places.nth(1).map_or(map, |(line, _)| Place { line, ..map })
+}
 
-/// Returns the place of a value, else of the nearest one above it.
-pub(super) fn find_place(places: &Places, path: &str) -> Place {
+/// Returns the place of a value by its path, such as `/flags/round_number`, else of the nearest one above it. A value within
+/// braces or brackets has the place of the whole.
+pub(super) fn find_place(yaml: &str, path: &str) -> Place {
+    let mut place = Place {
+        line: yaml.matches('\n').count() + 1,
+        column: 1,
+    };
     let mut path = path;
-    while !places.contains_key(path) {
-        let Some((above, _)) = path.rsplit_once('/') else {
-            return Place::START;
-        };
-        path = above;
-    }
-    places[path]
-}
-
-/// A key or an item whose value is on the lines below.
-struct Open {
-    column: usize,
-    path: String,
-    /// The number of an item, from 0.
-    item: Option<usize>,
-}
-
-/// Adds the places of the values that begin a line or follow a key or a dash. Returns the place of the first repeated key.
-/// Values within braces and brackets have the place of the whole.
-fn note_places(yaml: &str, findings: &mut Collector) -> Option<Place> {
-    let places = &mut findings.places;
-    places.clear();
-    let mut repeated = None;
-    let mut open: Vec<Open> = Vec::new();
+    // The key or the item above: its column, and whether it is an item.
+    let mut above = None;
+    // The column of the keys or items below it, and the number of the next item.
+    let mut column = usize::MAX;
+    let mut item = 0;
     for (line, number) in yaml.lines().map(str::trim_end).zip(1..) {
-        let place_of = |rest: &str| Place {
-            line: number,
-            column: line[..line.len() - rest.len()].chars().count() + 1,
-        };
-        let mut rest = line.trim_start_matches(' ');
-        while let Some((key, behind)) = split_key(rest) {
-            let value = behind.trim_start_matches(' ');
-            let start = place_of(rest);
-            let mut before = None;
+        let mut text = line.trim_start_matches(' ');
+        while let Some((key, behind)) = split_key(text) {
+            let start = line.len() - text.len();
             // The items of a list may begin below the first letter of its key.
-            let is_over = |one: &mut Open| {
-                one.column > start.column
-                    || one.column == start.column && (key.is_some() || one.item.is_some())
-            };
-            while let Some(closed) = open.pop_if(is_over) {
-                before = closed.item.filter(|_| closed.column == start.column);
+            let is_over = above.is_some_and(|(column, is_item)| {
+                start < column || start == column && (is_item || key.is_some())
+            });
+            if is_over || path.is_empty() {
+                return place;
             }
-            if open.len() == MAX_DEPTH {
+            if start > column {
                 break;
             }
-            let item = key.is_none().then(|| before.map_or(0, |before| before + 1));
-            let name = key.map_or_else(|| item.unwrap_or_default().to_string(), str::to_owned);
-            let above = open.last().map_or("", |above| &above.path);
-            let path = format!("{above}/{name}");
-            let is_beside = !value.is_empty() && !value.starts_with('#');
-            let place = if is_beside { place_of(value) } else { start };
-            if places.insert(path.clone(), place).is_some() {
-                repeated = repeated.or(Some(start));
+            column = start;
+            let name = key.map_or_else(|| item.to_string(), str::to_owned);
+            item += 1;
+            let below = path[1..].strip_prefix(&*name);
+            let is_part = |below: &&str| below.is_empty() || below.starts_with('/');
+            let Some(below) = below.filter(is_part) else {
+                break;
+            };
+            text = behind.trim_start_matches(' ');
+            let is_beside = !text.is_empty() && !text.starts_with('#');
+            let value = if is_beside {
+                line.len() - text.len()
+            } else {
+                start
+            };
+            place = Place::in_line(line, value, number);
+            path = below;
+            above = Some((start, key.is_none()));
+            column = usize::MAX;
+            item = 0;
+            if key.is_some() {
+                break;
             }
-            open.push(Open {
-                column: start.column,
-                path,
-                item,
-            });
-            rest = if item.is_some() { value } else { "" };
         }
     }
-    let line = yaml.matches('\n').count() + 1;
-    places.insert(String::new(), Place { line, column: 1 });
-    repeated
+    place
 }
 
 /// Splits a line behind its key, or behind the dash of an item, which has none.
