@@ -3,7 +3,7 @@
 use claudex_loop::text;
 use serde_json::Value as Json;
 
-use crate::contract::{Decision, NextAction, PauseType, Stage, Status, Summary, is_same_label};
+use crate::contract::{Decision, NextAction, PauseType, Stage, Status, Summary};
 use crate::gates::{self, Gate};
 use crate::questions::answer_key;
 use crate::state::{Keys, Pipeline};
@@ -33,7 +33,7 @@ pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition,
         }
         (_, Status::NeedsUserInput) => match recorded_answer(pipeline, summary) {
             None => Transition::Ask,
-            Some(Json::String(label)) => match mapped_action(summary, &label) {
+            Some(Json::String(label)) => match summary.mapped_action(&label) {
                 None => Transition::Repeat,
                 action if summary.stage == Stage::ResponseAnalysis => follow_action(action),
                 _ if summary.stage == Stage::ValidationGeneration => BACK_TO_QUESTIONS,
@@ -125,12 +125,6 @@ fn another_round(pipeline: Pipeline<'_>, summary: &Summary) -> Transition {
     } else {
         BACK_TO_QUESTIONS
     }
-}
-
-pub(crate) fn mapped_action(summary: &Summary, label: &str) -> Option<NextAction> {
-    let mut map = summary.flags.next_action_map.iter().flatten();
-    let (_, action) = map.find(|(name, _)| is_same_label(name, label))?;
-    *action
 }
 
 /// Returns the answer recorded for the same question in this round, null if it was used again.

@@ -8,7 +8,6 @@ use serde_json::json;
 
 use crate::contract::{NextAction, Question, Stage, sha256};
 use crate::extension::Stages;
-use crate::follows::mapped_action;
 use crate::record;
 use crate::state::{Keys, Open, Pipeline, new_dispatch};
 use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition};
@@ -38,7 +37,7 @@ pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
     for option in question.options.iter().take(MAX_OPTIONS) {
         let label = plain_label(&option.label);
         if !label.is_empty() && options.iter().all(|known| known.label != label) {
-            let action = mapped_action(&summary, &option.label);
+            let action = summary.mapped_action(&option.label);
             let transition = transition(&label, action);
             options.push(Answer::new(label, transition).description(&option.description));
         }

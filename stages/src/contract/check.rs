@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::flags::Flags;
-use super::question::is_same_label;
 use super::rule::{Collector, Lenient, Rule, quote};
 use super::words::{Decision, NextAction, PauseType, Stage, Status};
 use super::{Dispatch, Summary};
@@ -47,8 +46,6 @@ impl<'r> Reader<'r> {
             context,
         };
         self.check_pause(&mut summary);
-        self.check_reason(&mut summary);
-        self.check_question(&mut summary);
         self.check_next(&mut summary);
         self.check_decision(&mut summary);
         Some(summary)
@@ -160,16 +157,18 @@ impl<'r> Reader<'r> {
             findings.add(Rule::PauseStatus, PAUSE_TYPE, detail);
         }
 
+        self.check_reason(summary);
         if summary.flags.pause_type == Some(PauseType::Interactive) {
-            return;
+            return self.check_question(summary);
         }
         summary.flags.question_context = None;
         summary.flags.next_action_map = None;
         // Else the pause type itself is the finding.
         let is_exit = !is_written || pause == Some(PauseType::ExitCli);
         for flag in ["question_context", "next_action_map"] {
-            if is_exit && findings.has_flag(flag) {
-                findings.add(Rule::QuestionStray, &format!("/flags/{flag}"), "");
+            if is_exit && self.findings.has_flag(flag) {
+                let path = format!("/flags/{flag}");
+                self.findings.add(Rule::QuestionStray, &path, "");
             }
         }
     }
@@ -190,38 +189,8 @@ impl<'r> Reader<'r> {
         flags.block_reason = Some(reason.to_owned());
     }
 
-    /// Checks the question of an interactive pause and the actions of its answers.
-    fn check_question(&mut self, summary: &mut Summary) {
-        let stage = summary.stage;
-        let flags = &mut summary.flags;
-        if flags.pause_type != Some(PauseType::Interactive) {
-            return;
-        }
-        if !self.findings.has_flag("question_context") {
-            self.findings.add(Rule::NoQuestion, PAUSE_TYPE, "");
-        }
-        let question = flags.question_context.get_or_insert_default();
-        if question.question.is_empty() {
-            let reason = flags.block_reason.as_deref().unwrap_or_default();
-            reason.trim().clone_into(&mut question.question);
-        }
-        if question.header.is_empty() {
-            stage.header().clone_into(&mut question.header);
-        }
-        if let Some(map) = &mut flags.next_action_map {
-            map.retain(|label, action| {
-                let path = format!("/flags/next_action_map/{label}");
-                let mut options = question.options.iter();
-                let is_label = options.any(|option| is_same_label(&option.label, label));
-                if !is_label {
-                    self.findings.add(Rule::MapLabel, &path, quote(label));
-                }
-                is_label && action.is_none_or(|action| self.check_action(action, stage, &path))
-            });
-        }
-    }
-
-    fn check_action(&mut self, action: NextAction, stage: Stage, path: &str) -> bool {
+    /// Returns whether a stage may have an action, else reports it.
+    pub(super) fn check_action(&mut self, action: NextAction, stage: Stage, path: &str) -> bool {
         let stages: &[u8] = match action {
             NextAction::LoopQuestions => &[4, 5],
             NextAction::LoopResearch => &[4],

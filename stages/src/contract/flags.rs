@@ -113,9 +113,6 @@ impl Flags {
         let mut flags: Self = serde_json::from_value(Json::Object(kept)).unwrap_or_default();
         let as_rate = |rate: f64| if rate > 1.0 { rate / 100.0 } else { rate };
         flags.completion_rate = flags.completion_rate.map(as_rate);
-        if let Some(question) = &mut flags.question_context {
-            question.correct(findings);
-        }
         flags
     }
 
@@ -138,19 +135,8 @@ fn has_word(words: &str, word: &str) -> bool {
 }
 
 /// Returns the value of a flag if it is right, else reports it.
-fn check(name: &str, mut value: Json, findings: &mut Collector) -> Option<Json> {
+fn check(name: &str, value: Json, findings: &mut Collector) -> Option<Json> {
     let path = format!("/flags/{name}");
-    if name == "next_action_map"
-        && let Json::Object(actions) = &mut value
-    {
-        actions.retain(|label, action| {
-            let is_known = Option::<NextAction>::deserialize(&*action).is_ok();
-            if !is_known {
-                findings.add(Rule::UnknownAction, &format!("{path}/{label}"), "");
-            }
-            is_known
-        });
-    }
     let Some(problem) = find_problem(name, &value) else {
         return Some(value);
     };

@@ -25,7 +25,6 @@ pub use words::{
 
 pub use claudex_loop::digest::sha256;
 pub(crate) use file::{Line, Section, body_start, sections};
-pub(crate) use question::is_same_label;
 pub(crate) use yaml::frontmatter;
 
 use std::collections::BTreeMap;

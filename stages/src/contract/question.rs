@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use claudex_loop::text;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
+use super::Summary;
+use super::check::Reader;
 use super::rule::{Collector, Lenient, Rule, quote};
 use super::words::NextAction;
 
+const QUESTION: &str = "/flags/question_context";
 /// The most characters of a header.
 const MAX_HEADER_CHARS: usize = 12;
 /// The label by which the program shows more options.
 const MORE_LABEL: &str = "More…";
-
-/// The next actions by label; `None` has the stage run again with the answer.
-pub type ActionMap = BTreeMap<String, Option<NextAction>>;
 
 /// A question to the user. A missing text is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,25 +39,84 @@ pub struct QuestionOption {
     pub description: String,
 }
 
+/// The next actions by label; null has the stage run again with the answer.
+pub type ActionMap = BTreeMap<String, Json>;
+
 /// Returns whether two labels are the same without "(Recommended)".
-pub(crate) fn is_same_label(one: &str, other: &str) -> bool {
+fn is_same_label(one: &str, other: &str) -> bool {
     fn strip_recommended(label: &str) -> &str {
         label.trim().trim_end_matches("(Recommended)").trim_end()
     }
     strip_recommended(one) == strip_recommended(other)
 }
 
+impl Summary {
+    /// Returns the next action of a label, or `None` if the stage runs again with the answer.
+    pub(crate) fn mapped_action(&self, label: &str) -> Option<NextAction> {
+        let mut map = self.flags.next_action_map.iter().flatten();
+        let (_, action) = map.find(|(name, _)| is_same_label(name, label))?;
+        NextAction::deserialize(action).ok()
+    }
+}
+
+impl Reader<'_> {
+    /// Checks the question of an interactive pause and the actions of its answers.
+    pub(super) fn check_question(&mut self, summary: &mut Summary) {
+        let flags = &mut summary.flags;
+        match &mut flags.question_context {
+            Some(question) => question.correct(self.findings),
+            None if self.findings.has_flag("question_context") => {}
+            None => drop(self.findings.add(Rule::NoQuestion, "/flags/pause_type", "")),
+        }
+        let question = flags.question_context.get_or_insert_default();
+        if question.question.is_empty() {
+            let reason = flags.block_reason.as_deref().unwrap_or_default();
+            reason.trim().clone_into(&mut question.question);
+        }
+        if question.header.is_empty() {
+            summary.stage.header().clone_into(&mut question.header);
+        }
+        let Some(map) = &mut flags.next_action_map else {
+            return;
+        };
+        map.retain(|label, action| {
+            let path = format!("/flags/next_action_map/{label}");
+            let Ok(action) = Option::<NextAction>::deserialize(&*action) else {
+                self.findings.add(Rule::UnknownAction, &path, "");
+                return false;
+            };
+            let mut options = question.options.iter();
+            let is_label = options.any(|option| is_same_label(&option.label, label));
+            if !is_label {
+                self.findings.add(Rule::MapLabel, &path, quote(label));
+            }
+            is_label && action.is_none_or(|action| self.check_action(action, summary.stage, &path))
+        });
+    }
+}
+
 impl Question {
     /// Cuts the header, and drops the options that are incomplete or repeat a label.
-    pub(super) fn correct(&mut self, findings: &mut Collector) {
-        const PATH: &str = "/flags/question_context";
+    fn correct(&mut self, findings: &mut Collector) {
         self.question = self.question.trim().to_owned();
         if self.question.is_empty() {
-            findings.add(Rule::NoQuestion, &format!("{PATH}/question"), "");
+            findings.add(Rule::NoQuestion, &format!("{QUESTION}/question"), "");
         }
-        self.correct_header(&format!("{PATH}/header"), findings);
 
-        let path = format!("{PATH}/options");
+        let path = format!("{QUESTION}/header");
+        let header = self.header.trim();
+        let line = header.lines().next().unwrap_or_default();
+        let cut: String = line.chars().take(MAX_HEADER_CHARS).collect();
+        let is_hidden = !header.is_empty() && text::plain(header).trim().is_empty();
+        if header.is_empty() || cut != header || is_hidden {
+            let lenient = findings.add(Rule::HeaderLength, &path, "");
+            if is_hidden {
+                *lenient = Lenient::Refused;
+            }
+        }
+        self.header = cut.trim().to_owned();
+
+        let path = format!("{QUESTION}/options");
         let count = self.options.len();
         if !(2..=4).contains(&count) {
             let lenient = findings.add(Rule::OptionCount, &path, "");
@@ -87,17 +147,5 @@ impl Question {
             labels.push(label.clone());
             !is_reserved && !is_known
         });
-    }
-    /// Cuts the header to what a dialog can show.
-    fn correct_header(&mut self, path: &str, findings: &mut Collector) {
-        let header = self.header.trim();
-        let line = header.lines().next().unwrap_or_default();
-        let cut: String = line.chars().take(MAX_HEADER_CHARS).collect();
-        if !header.is_empty() && text::plain(header).trim().is_empty() {
-            *findings.add(Rule::HeaderLength, path, "") = Lenient::Refused;
-        } else if header.is_empty() || cut != header {
-            findings.add(Rule::HeaderLength, path, "");
-        }
-        self.header = cut.trim().to_owned();
     }
 }

@@ -1,6 +1,6 @@
 //! The summary that a lenient reader takes if a rule is broken.
 
-use stages::contract::{Decision, NextAction, PauseType, Rule, Stage, Status, Summary};
+use stages::contract::{Decision, PauseType, Rule, Stage, Status, Summary};
 
 use crate::support::{ASKS, EXAMPLE, answer, completed, dispatch, found, outcome, taken, with};
 
@@ -85,10 +85,9 @@ fn question_is_read_completely() {
     );
     assert_eq!(question.options[1].description, "It is longer");
     let map = flags.next_action_map.unwrap();
-    let proceed = Some(NextAction::Proceed);
     let expected = [
-        ("The first".to_owned(), proceed),
-        ("The second".to_owned(), None),
+        ("The first".to_owned(), "proceed".into()),
+        ("The second".to_owned(), serde_json::Value::Null),
     ];
     assert_eq!(map, expected.into());
 }
