@@ -13,10 +13,8 @@ use crate::gates::REQUIRED_SECTIONS;
 use crate::instruction::template;
 use crate::state::{Keys, Pipeline, SUMMARIES};
 
-/// The digest, from the project's root.
-pub(crate) const FILE: &str = "requirements/.stage-summaries/rounds-digest.md";
-/// The name of the digest in its folder.
-const FILE_NAME: &str = "rounds-digest.md";
+/// The name of the digest in the folder of the summaries.
+pub(crate) const FILE_NAME: &str = "rounds-digest.md";
 /// The first round in which the digest represents the summaries.
 const FIRST_DIGESTED_ROUND: u32 = 4;
 /// The most lines of a digest.
@@ -90,35 +88,27 @@ fn leave_out(parts: &mut [(&str, Vec<Json>)]) -> Vec<String> {
     left_out
 }
 
+/// Returns the facts of a round: the flags that its row shows, and its end.
 fn row(kept: &Kept, round: u32) -> Json {
     let of_round = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective));
-    let last = of_round.clone().next_back().map(|(_, summary)| summary);
+    let mut newest = of_round.map(|(_, summary)| summary).rev();
+    let last = newest.clone().next();
     let flags = |stage| {
         let summary = kept.get(&(round, stage));
         summary.map_or_else(Flags::default, |summary| summary.flags.clone())
     };
     let questions = flags(Stage::AnalysisQuestions);
     let responses = flags(Stage::ResponseAnalysis);
-    let validation = flags(Stage::ValidationGeneration);
-    let mut newest = of_round.rev();
-    let mode = newest.find_map(|(_, summary)| summary.flags.analysis_mode);
     let rate = responses.completion_rate.unwrap_or_default();
     let answered = f64::from(questions.questions_count.unwrap_or_default()) * rate;
-    let score = validation.validation_score;
-    let score_text = score.map_or(String::new(), |score| format!(" ({score:.1})"));
-    let decision = validation.validation_decision;
-    let decision_text = decision.map(|decision| format!("{decision}{score_text}"));
-    let action = responses.next_action.map(|action| action.to_string());
-    let end = last.map(|last| format!("{} {}", last.stage, last.status));
     json!({
         "round": round,
-        "mode": mode,
-        "questions": questions.questions_count,
+        "mode": newest.find_map(|summary| summary.flags.analysis_mode),
         "answered": answered.round() as u64,
-        "completion": responses.completion_rate.map(|rate| format!("{:.0} %", rate * 100.0)),
-        "gaps": responses.gaps_found,
-        "depth": questions.thinkdeep_completion_pct.map(|share| format!("{share:.0}")),
-        "outcome": decision_text.or(action).or(end),
+        "questions": questions,
+        "responses": responses,
+        "validation": flags(Stage::ValidationGeneration),
+        "end": last.map(|last| format!("{} {}", last.stage, last.status)),
         "summary": last.map(|last| text::one_line(&last.summary, 300)),
     })
 }
@@ -129,30 +119,27 @@ fn gaps(kept: &Kept, rounds: &[u32]) -> Vec<Json> {
     let mut gaps: Vec<Json> = Vec::new();
     for round in rounds {
         let summary = kept.get(&(*round, Stage::ResponseAnalysis));
-        let Some(named) = summary.and_then(|summary| summary.flags.gap_descriptions.as_ref())
-        else {
-            continue;
+        let named = summary.and_then(|summary| summary.flags.gap_descriptions.as_ref());
+        let texts = named.into_iter().flatten().map(|gap| cell(gap));
+        let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+        let is_open = |gap: &Json, text: &str| {
+            gap["resolved_in"].is_null() && gap["key"] == text.to_lowercase()
         };
-        // By their keys, in their order.
-        let mut new: Vec<(String, String)> = Vec::new();
-        for text in named.iter().map(|gap| cell(gap)) {
-            let key = text.to_lowercase();
-            if !text.is_empty() && new.iter().all(|(known, _)| *known != key) {
-                new.push((key, text));
+        for gap in &mut gaps {
+            if named.is_some()
+                && gap["resolved_in"].is_null()
+                && !texts.iter().any(|text| is_open(gap, text))
+            {
+                gap["resolved_in"] = json!(round);
             }
         }
-        for gap in gaps.iter_mut().filter(|gap| gap["resolved_in"].is_null()) {
-            match new.iter().position(|(key, _)| gap["key"] == *key) {
-                Some(known) => drop(new.remove(known)),
-                None => gap["resolved_in"] = json!(round),
+        for text in texts {
+            if !gaps.iter().any(|gap| is_open(gap, &text)) {
+                let id = format!("GAP-{:03}", gaps.len() + 1);
+                gaps.push(json!({
+                    "id": id, "section": section(&text), "key": text.to_lowercase(), "first_seen": round, "resolved_in": null,
+                }));
             }
-        }
-        for (key, text) in new {
-            let id = format!("GAP-{:03}", gaps.len() + 1);
-            let section = section(&text);
-            gaps.push(json!({
-                "id": id, "section": section, "key": key, "first_seen": round, "resolved_in": null,
-            }));
         }
     }
     gaps

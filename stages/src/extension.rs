@@ -1,23 +1,25 @@
-//! The parts of the program that the machine file leaves to Rust: stops, the start, the lines of `status`, the next action.
+//! The parts of the program that the machine file leaves to Rust: its commands, the start, questions, the lines of `status`.
 
-use clap::{ArgMatches, Command};
+use camino::Utf8PathBuf;
+use clap::{ArgMatches, Command, arg, value_parser};
 use claudex_loop::behaviours::ask::Asked;
-use claudex_loop::behaviours::{attempt, or_else, settle};
 use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::exit::{Ended, Exit, Failure};
+use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::start::{StartFields, StartRequest};
-use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables};
-use claudex_loop::{Refusal, Refused, Step, Timestamp, text};
+use claudex_loop::program::{
+    Extension, Group, NextAction, ParsedVerb, Program, Variables, incompatible, loop_flag, loops,
+    out,
+};
+use claudex_loop::{Actor, Refusal, Timestamp, files, text};
 use serde_json::json;
 
-use crate::contract::Stage;
-use crate::instruction::{overdue_warning, text_of};
+use crate::contract::{self, Stage};
+use crate::instruction::{Instruction, overdue_warning, text_of};
 use crate::state::{Pipeline, new_dispatch};
-use crate::typestate::{
-    AnyLoop, Asking, Choosing, Dispatched, Failed, Loop, OnStop, Phase, Recovering, Verb,
-};
-use crate::{commands, digest, questions, take_up};
+use crate::typestate::{AnyLoop, Asking, Choosing, Failed, Loop, OnStop, Phase, Verb};
+use crate::{questions, report, take_up};
 
 /// The longest line, in characters.
 const MAX_LINE_CHARS: usize = 200;
@@ -27,14 +29,6 @@ const MAX_LINE_CHARS: usize = 200;
 pub(crate) struct Stages;
 
 impl OnStop for Stages {
-    fn dispatched(&self, held: Loop<Dispatched>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
-        settle(or_else(attempt(held), Loop::remind))
-    }
-
-    fn recovering(&self, held: Loop<Recovering>) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
-        settle(or_else(attempt(held), Loop::remind))
-    }
-
     fn asking_asks(&self, held: &Loop<Asking>) -> Result<Option<Asked>, String> {
         questions::asking(held.raw()).map(Some)
     }
@@ -50,15 +44,52 @@ impl OnStop for Stages {
 
 impl Extension for Stages {
     fn commands(&self) -> Vec<Command> {
-        commands::all()
+        let path = || value_parser!(Utf8PathBuf);
+        let command =
+            |name: &'static str, group: Group| Command::new(name).display_order(group.place());
+        let summary = arg!([FILE] "The summary [default: that of the open stage]");
+        vec![
+            command("next", Group::Look)
+                .about("Print the next instruction; changes nothing")
+                .arg(arg!([LOOP] "The pipeline [default: the active one]"))
+                .arg(arg!(--json "As JSON")),
+            command("validate", Group::Look)
+                .about("Check summaries against the contract; changes nothing")
+                .arg(arg!(<FILE>...).value_parser(path())),
+            Command::new("report")
+                .about("Take the summary of the open stage and print the next instruction")
+                .arg(summary.value_parser(path()))
+                .arg(loop_flag()),
+            Command::new("recover")
+                .about("Take what a coordinator left that ended without a report")
+                .arg(loop_flag()),
+            command("orchestrator", Group::SetUp)
+                .about("Print the instructions for the orchestrator"),
+            command("take-up", Group::Person)
+                .about("Continue from a state document that another program wrote"),
+        ]
     }
 
     fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
-        commands::run(program, name, arguments)
+        Some(match name {
+            "next" => next(program.info, arguments),
+            "validate" => validate(program.info, arguments),
+            "report" => program.change(name, arguments, |held| {
+                report::report(held, arguments.get_one("FILE"))
+            }),
+            "recover" => program.change(name, arguments, report::recover),
+            "orchestrator" => {
+                out::text(include_str!("../messages/orchestrator.md"));
+                Ok(Exit::Complete)
+            }
+            "take-up" => take_up::take_up(program.info),
+            _ => return None,
+        })
     }
 
     fn arguments(&self, command: Command) -> Command {
-        take_up::arguments(command)
+        let anew = arg!(--anew "Move aside the state and the summaries of another program");
+        command.mut_subcommand("start", |start| start.arg(anew))
     }
 
     fn start(&self, request: &StartRequest<'_>) -> Result<StartFields, Failure> {
@@ -96,8 +127,10 @@ impl Extension for Stages {
             ("details", pipeline.open().details.join("; ")),
         ];
         lines.retain(|(_, line)| !line.is_empty());
-        let shorten = |(name, line): (_, String)| (name, text::one_line(&line, MAX_LINE_CHARS));
-        lines.into_iter().map(shorten).collect()
+        for (_, line) in &mut lines {
+            *line = text::one_line(line, MAX_LINE_CHARS);
+        }
+        lines
     }
 
     fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {
@@ -114,27 +147,27 @@ impl Extension for Stages {
     fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
         let held: &AnyLoop = held.typed();
         let id = held.id();
-        let pipeline = Pipeline(held.raw());
-        let stage = format!("stage {} ({})", pipeline.stage().number(), pipeline.stage());
+        let stage = Pipeline(held.raw()).stage();
+        let name = format!("stage {} ({stage})", stage.number());
         let mut next = "run:\n    stages next".to_owned();
         let waits_for = match held.phase() {
             Phase::Completed | Phase::Cancelled => return None,
-            Phase::Dispatched => format!("the agent, to report the summary of {stage}"),
-            Phase::Recovering => format!("the agent, to check the files of {stage}"),
+            Phase::Dispatched => format!("the agent, to report the summary of {name}"),
+            Phase::Recovering => format!("the agent, to check the files of {name}"),
             Phase::Waiting => {
                 next = format!(
                     "when it is done, type /stages:resume, or run:\n    stages resume {id}"
                 );
-                let reason = pipeline.0.text("next_step");
+                let reason = &held.fields().next_step;
                 format!("you: {}", reason.trim_end_matches('.'))
             }
             _ => match questions::current(held) {
                 Ok(Some(asked)) => {
                     let options = asked.options.iter();
                     let labels: Vec<&str> = options.map(|one| one.label.as_str()).collect();
+                    let labels = labels.join(", ");
                     next = format!(
-                        "answer in the dialog, or run:\n    stages answer {id} LABEL\nwith one of: {}",
-                        labels.join(", ")
+                        "answer in the dialog, or run:\n    stages answer {id} LABEL\nwith one of: {labels}"
                     );
                     format!("your answer to “{}”", asked.question)
                 }
@@ -159,17 +192,63 @@ impl Extension for Stages {
         let text = text_of(held.typed());
         std::iter::once(("instruction".to_owned(), text.into())).collect()
     }
-
-    fn on_enter(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
-        digest::write(Pipeline(held.raw()))
-            .map(|()| Vec::new())
-            .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))
-    }
 }
 
+/// Returns the stage and the round as a user reads them.
 fn place(pipeline: Pipeline<'_>) -> (String, String) {
     let stage = pipeline.stage();
     let stage = format!("{} of 7, {stage}", stage.number());
     let round = format!("{} of {}", pipeline.round(), pipeline.0.count("max_rounds"));
     (stage, round)
+}
+
+fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let id = matches.get_one::<String>("LOOP").map(String::as_str);
+    let (store, id) = loops::find_to_look(info, id)?;
+    let held = AnyLoop::open(&store.to_look(), &id, Actor::Person)
+        .map_err(|error| incompatible::failure(info, error))?;
+    let instruction = Instruction::current(&held).map_err(|problem| {
+        let message = format!("pipeline {id} has no instruction: {problem}");
+        Failure::with_help(Exit::Refused, message, "tell the user, and end your turn")
+    })?;
+    if matches.get_flag("json") {
+        out::json(&instruction.json);
+    } else {
+        out::text(&instruction.text);
+    }
+    Ok(Exit::Complete)
+}
+
+fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let held = loops::find_to_look(info, None)
+        .ok()
+        .and_then(|(store, id)| AnyLoop::open(&store.to_look(), &id, Actor::Person).ok());
+    let root = match &held {
+        Some(held) => held.raw().root(),
+        None => loops::here()?,
+    };
+    let open = held.filter(|held| held.phase() == Phase::Dispatched);
+    let pipeline = open.as_ref().map(|held| Pipeline(held.raw()));
+    let mut exit = Exit::Complete;
+    let paths = matches.get_many::<Utf8PathBuf>("FILE");
+    for path in paths.into_iter().flatten() {
+        let name = text::shown(path);
+        let bytes = files::read(path).map_err(|error| {
+            let message = format!("cannot read {name}: {error}");
+            Failure::with_help(Exit::Refused, message, "name the file of a summary")
+        })?;
+        let is_open = |pipeline: &Pipeline<'_>| pipeline.is_summary(path);
+        let dispatch = pipeline.filter(is_open).map(Pipeline::dispatch);
+        let reading = contract::read(&bytes, Some(&root), dispatch.as_ref());
+        for finding in &reading.findings {
+            out::line(&format!("{name}:{}", finding.line()));
+        }
+        if reading.findings.is_empty() {
+            out::line(&format!("{name}: valid"));
+        }
+        if !reading.is_valid() {
+            exit = Exit::Refused;
+        }
+    }
+    Ok(exit)
 }

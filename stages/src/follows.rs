@@ -31,12 +31,12 @@ pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition,
             let reason = flags.block_reason.clone().unwrap_or_default();
             Transition::Wait { reason }
         }
-        (_, Status::NeedsUserInput) => match recorded_answer(pipeline, summary) {
+        (stage, Status::NeedsUserInput) => match recorded_answer(pipeline, summary) {
             None => Transition::Ask,
             Some(Json::String(label)) => match summary.mapped_action(&label) {
                 None => Transition::Repeat,
-                action if summary.stage == Stage::ResponseAnalysis => follow_action(action),
-                _ if summary.stage == Stage::ValidationGeneration => BACK_TO_QUESTIONS,
+                action if stage == Stage::ResponseAnalysis => follow_action(action),
+                _ if stage == Stage::ValidationGeneration => BACK_TO_QUESTIONS,
                 _ => return completed(pipeline, summary),
             },
             Some(_) => Transition::Fail,

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use camino::Utf8PathBuf;
 use claudex_loop::message::{Message, MessageError, Render as _};
 use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
 
 use crate::contract::{AnalysisMode, PrdMode, Stage};
-use crate::state::Pipeline;
+use crate::state::{Keys, Pipeline, SUMMARIES, merge};
 use crate::typestate::{AnyLoop, Phase};
 use crate::{digest, questions};
 
@@ -31,7 +30,7 @@ pub(crate) use template;
 
 pub(crate) struct Instruction {
     /// The instruction with its values: a kind, under `instruction`, and the values of that kind.
-    pub(crate) json: Json,
+    pub(crate) json: Keys,
     /// The instruction as a text for the agent.
     pub(crate) text: String,
 }
@@ -41,54 +40,46 @@ impl Instruction {
     pub(crate) fn current(held: &AnyLoop) -> Result<Self, String> {
         let pipeline = Pipeline(held.raw());
         let stage = pipeline.stage();
-        let is_summary_there = || {
-            let written = pipeline.read_summary();
-            written.is_some_and(|(_, reading)| reading.summary.is_some())
-        };
-        let recover = |found: Vec<String>, missing: Vec<String>, run: String| {
-            json!({
-                "instruction": "recover", "stage": stage.number(), "stage_name": stage,
-                "found": found, "missing": missing, "run": run,
-            })
-        };
-        let (template, json) = match held.phase() {
-            Phase::Dispatched if is_summary_there() => {
+        let (kind, values) = match held.phase() {
+            Phase::Dispatched if pipeline.has_summary() => {
                 let file = pipeline.summary_file();
                 let run = format!("stages report {file}");
-                let json = recover(vec![file], Vec::new(), run);
-                (template!("instructions/reported.md"), json)
+                (
+                    "recover",
+                    json!({ "found": [file], "missing": [], "run": run }),
+                )
             }
-            Phase::Dispatched => return dispatch(pipeline),
+            Phase::Dispatched => ("dispatch", dispatch(pipeline)?),
             Phase::Recovering => {
                 let (found, missing) = pipeline.artifacts();
-                let json = recover(found, missing, "stages recover".to_owned());
-                (template!("instructions/recover.md"), json)
+                let run = "stages recover";
+                (
+                    "recover",
+                    json!({ "found": found, "missing": missing, "run": run }),
+                )
             }
             Phase::Waiting => {
-                let json = json!({
-                    "instruction": "stop", "stage": stage.number(), "stage_name": stage,
-                    "reason": pipeline.0.text("next_step"),
-                    "resume": format!("stages resume {}", held.id()),
-                });
-                (template!("instructions/stop.md"), json)
+                let resume = format!("stages resume {}", held.id());
+                (
+                    "stop",
+                    json!({ "reason": held.fields().next_step, "resume": resume }),
+                )
             }
             Phase::Completed | Phase::Cancelled => {
                 let summaries = pipeline.kept_summaries().into_values();
-                let artifacts: BTreeSet<Utf8PathBuf> =
+                let artifacts: BTreeSet<_> =
                     summaries.flat_map(|summary| summary.artifacts).collect();
-                let json = json!({ "instruction": "done", "artifacts": artifacts });
-                (template!("instructions/done.md"), json)
+                ("done", json!({ "artifacts": artifacts }))
             }
-            phase => return ask(held, phase),
+            phase => ("ask", ask(held, phase)?),
         };
-        Self::new(template, json, "", Json::Null)
-    }
-
-    /// Creates an instruction whose template names the values of its JSON and another fact.
-    fn new(template: Message, json: Json, name: &str, fact: Json) -> Result<Self, String> {
-        let mut all = json.clone();
-        all[name] = fact;
-        let text = template.render(&all).map_err(|error| error.to_string())?;
+        let place = json!({
+            "instruction": kind, "stage": stage.number(), "stage_name": stage, "round": pipeline.round(),
+        });
+        let mut json = merge([place, values]);
+        let rendered = template!("instructions.md").render(&json);
+        let text = rendered.map_err(|error| error.to_string())?;
+        json.remove("blocks");
         Ok(Self { json, text })
     }
 }
@@ -114,7 +105,11 @@ pub(crate) fn overdue_warning(pipeline: Pipeline<'_>) -> Option<String> {
     })
 }
 
-fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
+/// Returns the values of the instruction to start a coordinator, and writes the digest that it reads. `blocks` are texts that
+/// the agent passes on as they are.
+fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
+    digest::write(pipeline)
+        .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))?;
     let stage = pipeline.stage();
     let round = pipeline.round();
     let open = pipeline.open();
@@ -124,14 +119,8 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
         tell.push(format!("Round {round} of {rounds} begins."));
     }
     tell.extend(overdue_warning(pipeline));
-
-    let variables = variables(pipeline);
-    let variables_text = format!("{variables:#}");
-    let json = json!({
-        "instruction": "dispatch",
-        "stage": stage.number(),
-        "stage_name": stage,
-        "round": round,
+    let variables = Json::Object(variables(pipeline));
+    Ok(json!({
         "inline": stage == Stage::Setup,
         "dispatch_id": pipeline.dispatch_id(),
         "summary_file": pipeline.summary_file(),
@@ -141,9 +130,8 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Instruction, String> {
         "open_since": open.since,
         "tell": tell,
         "details": open.details,
-    });
-    let template = template!("instructions/dispatch.md");
-    Instruction::new(template, json, "variables_text", json!(variables_text))
+        "blocks": [format!("{variables:#}")],
+    }))
 }
 
 /// The purposes of the stages, their inputs and outputs, and their ends.
@@ -170,41 +158,38 @@ fn task(pipeline: Pipeline<'_>) -> Result<String, MessageError> {
     TASKS[pipeline.stage() as usize].render(&facts)
 }
 
-fn ask(held: &AnyLoop, phase: Phase) -> Result<Instruction, String> {
-    let pipeline = Pipeline(held.raw());
+/// Returns the values of the instruction to ask the user.
+fn ask(held: &AnyLoop, phase: Phase) -> Result<Json, String> {
     let question = questions::current(held)?.ok_or("the phase has no question")?;
     let calls = question.questions();
-    let call_text = |call: &Json| format!("{:#}", json!({ "questions": call }));
-    let texts: Vec<String> = calls.iter().map(call_text).collect();
-    let json = json!({
-        "instruction": "ask",
-        "stage": pipeline.stage().number(),
-        "round": pipeline.round(),
+    let blocks = calls
+        .iter()
+        .map(|call| format!("{:#}", json!({ "questions": call })));
+    Ok(json!({
         "key": questions::key(held.raw(), phase).unwrap_or_default(),
         "questions": calls.first(),
         "more": calls[1..],
         "answer": format!("stages answer {} LABEL", held.id()),
-        "tell": pipeline.open().tell,
-    });
-    Instruction::new(
-        template!("instructions/ask.md"),
-        json,
-        "calls",
-        json!(texts),
-    )
+        "tell": held.fields().open.tell,
+        "blocks": blocks.collect::<Vec<_>>(),
+    }))
 }
 
 /// Returns the variables of the open dispatch. An unknown one has its default.
-fn variables(pipeline: Pipeline<'_>) -> Json {
+fn variables(pipeline: Pipeline<'_>) -> Keys {
     let stage = pipeline.stage();
     let open = pipeline.open();
-    if stage == Stage::Setup {
-        return json!({
-            "SUMMARY_FILE": pipeline.summary_file(),
-            "DISPATCH_ID": pipeline.dispatch_id(),
-            "USER_ANSWER": open.answer,
-        });
-    }
+    let all = json!({
+        "SUMMARY_FILE": pipeline.summary_file(),
+        "DISPATCH_ID": pipeline.dispatch_id(),
+        "USER_ANSWER": open.answer,
+    });
+    let of_stage = match stage {
+        Stage::Setup => return merge([all]),
+        Stage::Research => json!({ "FOCUS": focus(pipeline) }),
+        Stage::ValidationGeneration => json!({ "SKIP_VALIDATION": open.skip_validation }),
+        _ => Json::Null,
+    };
 
     let round_mode: Option<AnalysisMode> = pipeline.0.data("analysis_mode");
     let mode = round_mode
@@ -215,9 +200,7 @@ fn variables(pipeline: Pipeline<'_>) -> Json {
     let has_panel = |path: &String| !path.is_empty() && mode != AnalysisMode::Rapid;
     let tools: Json = pipeline.0.data("mcp_availability");
     let has_tool = |tool: &str| tools.pointer(tool) == Some(&Json::Bool(true));
-    let mut all = json!({
-        "SUMMARY_FILE": pipeline.summary_file(),
-        "DISPATCH_ID": pipeline.dispatch_id(),
+    let of_coordinator = json!({
         "ROUND_NUMBER": pipeline.round(),
         "ANALYSIS_MODE": mode,
         "PRD_MODE": prd_mode.unwrap_or(PrdMode::New),
@@ -229,14 +212,8 @@ fn variables(pipeline: Pipeline<'_>) -> Json {
         "TIMEOUT_MINUTES": stage.minutes(),
         "PRIOR_CONTEXT": prior_context(pipeline),
         "PRIOR_SUMMARIES": prior_summaries(pipeline),
-        "USER_ANSWER": open.answer,
     });
-    match stage {
-        Stage::Research => all["FOCUS"] = json!(focus(pipeline)),
-        Stage::ValidationGeneration => all["SKIP_VALIDATION"] = json!(open.skip_validation),
-        _ => {}
-    }
-    all
+    merge([all, of_coordinator, of_stage])
 }
 
 /// Returns the gaps for research, which runs in a later round only after stage 4 sent it back.
@@ -254,16 +231,17 @@ fn prior_context(pipeline: Pipeline<'_>) -> String {
     let Some(before) = counted.iter().rev().find(|one| one.stage != stage) else {
         return String::new();
     };
-    let summary = pipeline.kept_summary(&before.digest);
-    let text = summary
-        .and_then(|summary| summary.context)
+    let kept = pipeline.kept_summary(&before.digest);
+    let context = kept
+        .and_then(|(summary, _)| summary.context)
         .unwrap_or_default();
-    let context = text.trim();
-    if let Some((end, _)) = context.char_indices().nth(MAX_CONTEXT_CHARS) {
-        let file = pipeline.kept_file(&before.digest);
-        return format!("{}… (all of it: {file})", &context[..end]);
+    match context.char_indices().nth(MAX_CONTEXT_CHARS) {
+        Some((end, _)) => {
+            let file = pipeline.kept_file(&before.digest);
+            format!("{}… (all of it: {file})", &context[..end])
+        }
+        None => context,
     }
-    context.to_owned()
 }
 
 /// Returns the earlier summaries by their paths. From round 4 on the digest represents those of
@@ -276,7 +254,8 @@ fn prior_summaries(pipeline: Pipeline<'_>) -> String {
     let mut lines = Vec::new();
     let has_digest = digest::is_due(pipeline);
     if has_digest {
-        lines.push(format!("rounds before {round}: {}", digest::FILE));
+        let file = digest::FILE_NAME;
+        lines.push(format!("rounds before {round}: {SUMMARIES}/{file}"));
     }
     for one in pipeline.counted_summaries() {
         if one.round == round || !has_digest {

@@ -9,7 +9,6 @@ use state::{CountedSummaries, Keys, List, Open, Scalar};
 
 claudex_loop::machine!(stages as typestate);
 
-mod commands;
 pub mod contract;
 pub mod digest;
 mod extension;

@@ -27,7 +27,7 @@ pub(crate) fn current(held: &AnyLoop) -> Result<Option<Asked>, String> {
 /// Returns the question of the open stage's summary, or a sentence if the summary is gone.
 pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
     let pipeline = Pipeline(raw);
-    let summary = pipeline.open_summary().ok_or(
+    let (summary, _) = pipeline.open_summary().ok_or(
         "the kept summary with the question is gone or was changed; restore the file, or cancel the pipeline",
     )?;
     let Some(question) = &summary.flags.question_context else {
@@ -102,7 +102,7 @@ pub(crate) fn choosing(raw: &Raw) -> Asked {
         .into_iter()
         .skip(if is_available { 0 } else { 2 })
         .map(|(mode, meaning)| option(&mode.to_string(), Transition::Choose { mode }, meaning));
-    let question = format!("How thorough should round {} be?", raw.count("round"));
+    let question = raw.fill("How thorough should round {round} be?");
     Asked::new(question, "Analysis", options.collect())
 }
 
@@ -112,59 +112,69 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
     let stage = pipeline.stage();
     let open = pipeline.open();
     let is_crash = !open.problem.is_empty();
-    let retry = option("Retry", Transition::Retry, "Run the stage again.");
-    // The other answers, each with its words in a question that has only one of them.
-    let mut others = Vec::new();
-    if pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup) {
-        let meaning = "Accept the files that the stage wrote.";
-        let answer = option("Use what is there", Transition::CheckFiles, meaning);
-        others.push(("use the files that it wrote", answer));
-    }
+    let may_use = pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup);
     let skip = match stage {
         Stage::Research | Stage::Completion => Some("Go on without the stage."),
         Stage::ResponseAnalysis => Some("Go on without the stage and choose what comes next."),
         _ => None,
     };
-    others.extend(skip.map(|meaning| ("skip it", option("Skip", Transition::Skip, meaning))));
-    others.push(("pause", pause()));
+    let take = option(
+        "Use what is there",
+        Transition::CheckFiles,
+        "Accept the files that the stage wrote.",
+    );
+    // Each with its words in a question that has only one of them.
+    let others = [
+        may_use.then_some(("use the files that it wrote", take)),
+        skip.map(|meaning| ("skip it", option("Skip", Transition::Skip, meaning))),
+        Some(("pause", pause())),
+    ];
+    let count = if is_crash { 1 } else { others.len() };
+    let others = others.into_iter().flatten().take(count);
+    let (words, mut options): (Vec<&str>, Vec<Answer>) = others.unzip();
+    options.insert(
+        0,
+        option("Retry", Transition::Retry, "Run the stage again."),
+    );
+
     let name = format!("Stage {} ({stage})", stage.number());
     if is_crash {
-        let (words, other) = others.swap_remove(0);
-        let question = format!("{name} {}. Run the stage again, or {words}?", open.problem);
-        return Asked::new(question, "Crashed", vec![retry, other]);
+        let question = format!(
+            "{name} {}. Run the stage again, or {}?",
+            open.problem,
+            words.concat()
+        );
+        return Asked::new(question, "Crashed", options);
     }
     let line = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);
     let reason = line.trim_end_matches('.');
     let colon = if reason.is_empty() { "" } else { ": " };
-    let question = format!("{name} failed{colon}{reason}. What now?");
-    let others = others.into_iter().map(|(_, answer)| answer);
-    let options = std::iter::once(retry).chain(others);
-    Asked::new(question, "Failed", options.collect())
+    Asked::new(
+        format!("{name} failed{colon}{reason}. What now?"),
+        "Failed",
+        options,
+    )
 }
 
 /// Returns the key under which an answer in a phase is recorded, or `None` if it is not recorded.
 pub(crate) fn key(raw: &Raw, phase: Phase) -> Option<String> {
-    let stage = raw.count("stage");
-    let round = raw.count("round");
-    let at = format!("stage_{stage}_round_{round}");
-    // Whether the phase asks once in a round.
+    // With whether the phase asks once in a round.
     let (key, is_once) = match phase {
-        Phase::Asking | Phase::Deciding => (format!("{at}_question"), false),
-        Phase::Failed => (format!("recovery_{at}"), false),
-        Phase::Gated => (format!("gate_{at}"), false),
-        Phase::Choosing => (format!("analysis_mode_round_{round}"), true),
-        Phase::Shallow => (format!("thinkdeep_round_{round}"), true),
-        Phase::Breaker => (format!("circuit_breaker_round_{round}"), true),
-        Phase::Stuck => (format!("stagnation_round_{round}"), true),
+        Phase::Asking | Phase::Deciding => ("stage_{stage}_round_{round}_question", false),
+        Phase::Failed => ("recovery_stage_{stage}_round_{round}", false),
+        Phase::Gated => ("gate_stage_{stage}_round_{round}", false),
+        Phase::Choosing => ("analysis_mode_round_{round}", true),
+        Phase::Shallow => ("thinkdeep_round_{round}", true),
+        Phase::Breaker => ("circuit_breaker_round_{round}", true),
+        Phase::Stuck => ("stagnation_round_{round}", true),
         _ => return None,
     };
+    let key = raw.fill(key);
     let decided = Pipeline(raw).decisions();
-    if is_once && !decided.contains_key(&key) {
-        return Some(key);
-    }
     // A decision is never overwritten. A user who paused is asked a second time.
-    let mut numbered = (1_u32..).map(|number| format!("{key}_{number}"));
-    numbered.find(|key| !decided.contains_key(key))
+    let numbered = (1_u32..).map(|number| format!("{key}_{number}"));
+    let once = is_once.then(|| key.clone()).into_iter();
+    once.chain(numbered).find(|key| !decided.contains_key(key))
 }
 
 /// Writes the record and the dispatch before a transition of the user.
@@ -172,8 +182,8 @@ pub(crate) fn record_answer(held: &mut AnyLoop, next: &Transition) -> Result<(),
     let phase = held.phase();
     let pipeline = Pipeline(held.raw());
     let decision = key(held.raw(), phase).zip(value(next));
-    let summary = pipeline.open_summary();
-    let mut open = dispatch_after(pipeline, phase, next);
+    let summary = pipeline.open_summary().map(|(summary, _)| summary);
+    let mut open = dispatch_after(pipeline, phase, next, pipeline.open());
     if let Some((key, value)) = decision {
         record::note_decision(held, &key, &value)?;
         record::note(held, summary.as_ref(), next)?;
@@ -208,43 +218,48 @@ fn value(next: &Transition) -> Option<String> {
     }
 }
 
-/// Returns whether a transition leaves the dispatch open: its summary can still count.
-pub(crate) fn keeps_dispatch(stage: Stage, phase: Phase, next: &Transition) -> bool {
+/// Returns the dispatch after a transition: the one before, whose summary can still count, or a new one.
+pub(crate) fn dispatch_after(
+    pipeline: Pipeline<'_>,
+    phase: Phase,
+    next: &Transition,
+    before: Open,
+) -> Open {
     use Transition::{
-        Ask, Block, Cancel, CheckFiles, Decide, Doubt, Fail, GoOn, Pause, Skip, Wait,
+        Ask, Block, Cancel, CheckFiles, Decide, Doubt, Fail, Force, GoOn, Pause, Repeat, Resume,
+        Retry, Skip, Standard, Tell, Wait,
     };
-    match next {
-        Ask | Block { .. } | Decide | Doubt | Fail | Wait { .. } => true,
-        CheckFiles | Cancel | Pause => true,
-        // Skipping stage 4 asks for the next step.
+    let stage = pipeline.stage();
+    let is_kept = match next {
+        Ask | Block { .. } | Decide | Doubt | Fail | Wait { .. } | CheckFiles | Cancel | Pause => {
+            true
+        }
+        // The user chooses the next step.
         Skip => stage == Stage::ResponseAnalysis,
-        // The summary of stage 3 still counts if it passes its gate.
+        // The summary still counts if it passes its gate.
         GoOn { .. } => phase == Phase::Asking && stage == Stage::AnalysisQuestions,
         _ => false,
+    };
+    let mut open = if is_kept {
+        before.clone()
+    } else {
+        new_dispatch(&pipeline.0.root(), pipeline.round())
+    };
+    match next {
+        Pause => open.re_entry = false,
+        Wait { .. } => {
+            open.re_entry = true;
+            open.answer = None;
+        }
+        Resume | Retry => {
+            open.re_entry = before.re_entry && matches!(next, Resume);
+            open.answer = before.answer;
+            open.skip_validation = before.skip_validation;
+        }
+        Repeat | Tell { .. } => open.skip_validation = before.skip_validation,
+        Standard => open.standard = true,
+        Force => open.skip_validation = true,
+        _ => {}
     }
-}
-
-/// Returns the dispatch after a transition: the open one, else a new one.
-pub(crate) fn dispatch_after(pipeline: Pipeline<'_>, phase: Phase, next: &Transition) -> Open {
-    use Transition::{Force, Pause, Repeat, Resume, Retry, Standard, Tell, Wait};
-    let before = pipeline.open();
-    if keeps_dispatch(pipeline.stage(), phase, next) {
-        let waits = matches!(next, Wait { .. });
-        return Open {
-            re_entry: waits || before.re_entry && !matches!(next, Pause),
-            answer: before.answer.filter(|_| !waits),
-            ..before
-        };
-    }
-    let resumes = matches!(next, Resume);
-    let is_retry = matches!(next, Retry);
-    let is_same_stage = matches!(next, Repeat | Standard | Tell { .. });
-    Open {
-        re_entry: before.re_entry && resumes,
-        answer: before.answer.filter(|_| resumes || is_retry),
-        standard: matches!(next, Standard),
-        skip_validation: matches!(next, Force)
-            || before.skip_validation && (resumes || is_retry || is_same_stage),
-        ..new_dispatch(&pipeline.0.root(), pipeline.round())
-    }
+    open
 }

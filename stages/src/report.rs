@@ -8,10 +8,10 @@ use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{Decision, Reading, ResearchMethod, Stage, Status, Summary};
-use crate::follows::{completed, follows, recorded_answer};
-use crate::questions::{answer_key, dispatch_after, keeps_dispatch};
+use crate::follows::{completed, follows};
+use crate::questions::{answer_key, dispatch_after};
 use crate::record;
-use crate::state::{CountedSummary, Keys, Open, Pipeline};
+use crate::state::{CountedSummary, Keys, Open, Pipeline, Taken};
 use crate::typestate::{AnyLoop, Phase, Transition};
 
 /// The longest refusal that is kept, in characters.
@@ -20,8 +20,6 @@ const MAX_DETAIL_CHARS: usize = 500;
 const RECOVER_HELP: &str = "nothing was changed; have the coordinator write its summary again, or, if it has ended without one:\n    stages recover";
 
 type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
-/// A summary, with its bytes if it has not counted yet.
-type Taken = (Summary, Option<Vec<u8>>);
 
 /// Takes the summary of the open stage. The second refusal of a dispatch asks the user, so that an agent
 /// cannot report for ever.
@@ -122,7 +120,7 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
         tell.push(summary.summary.clone());
     }
     tell.extend(gaps);
-    go(held, next, Some((summary, Some(bytes))), "", tell, details)
+    go(held, next, Some((summary, bytes)), "", tell, details)
 }
 
 /// Asks the user about a stage without a summary.
@@ -156,15 +154,14 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
 /// Takes the result that the user accepted: the summary in its file, else the one that counted, else one for the new files.
 fn accept_files(held: AnyLoop) -> ReportResult {
     let pipeline = Pipeline(held.raw());
-    let is_usable = |taken: &Taken| taken.0.status != Status::Failed;
+    let is_usable = |(summary, _): &Taken| summary.status != Status::Failed;
     let written = pipeline
         .read_summary()
-        .and_then(|(bytes, reading)| Some((reading.summary?, Some(bytes))));
-    let counted = pipeline.open_summary().map(|summary| (summary, None));
+        .and_then(|(bytes, reading)| reading.summary.zip(Some(bytes)));
     let minimal = || pipeline.has_artifacts().then(|| minimal_summary(pipeline));
     let result = written
         .filter(is_usable)
-        .or(counted.filter(is_usable))
+        .or_else(|| pipeline.open_summary().filter(is_usable))
         .or_else(minimal);
     let (next, tell) = match &result {
         Some((summary, _)) => completed(pipeline, summary),
@@ -181,25 +178,21 @@ fn accept_files(held: AnyLoop) -> ReportResult {
 fn minimal_summary(pipeline: Pipeline<'_>) -> Taken {
     let (new, _) = pipeline.artifacts();
     let stage = pipeline.stage();
-    let problem = "Recovered: the coordinator left no summary.";
-    let mut summary = Summary::new(stage, Status::Completed, problem);
+    let text = "Recovered: the coordinator left no summary.";
+    let mut summary = Summary::new(stage, Status::Completed, text);
     let flags = &mut summary.flags;
     flags.round_number = Some(pipeline.round());
     flags.recovered = Some(true);
-    if stage == Stage::Research {
-        let has_agenda = new.iter().any(|path| path.ends_with("RESEARCH-AGENDA.md"));
-        flags.research_method = Some(if has_agenda {
-            ResearchMethod::Manual
-        } else {
-            ResearchMethod::AutoMcp
-        });
-    }
-    if stage == Stage::ValidationGeneration {
-        flags.validation_decision = Some(Decision::Conditional);
+    let has_agenda = new.iter().any(|path| path.ends_with("RESEARCH-AGENDA.md"));
+    match stage {
+        Stage::Research if has_agenda => flags.research_method = Some(ResearchMethod::Manual),
+        Stage::Research => flags.research_method = Some(ResearchMethod::AutoMcp),
+        Stage::ValidationGeneration => flags.validation_decision = Some(Decision::Conditional),
+        _ => {}
     }
     summary.artifacts = new.into_iter().map(Into::into).collect();
     let bytes = summary.to_text().into_bytes();
-    (summary, Some(bytes))
+    (summary, bytes)
 }
 
 /// Records a summary, or the problem of a lost one, and takes the transition that follows. `tell` is for the user,
@@ -212,45 +205,30 @@ fn go(
     tell: Vec<String>,
     details: Vec<String>,
 ) -> ReportResult {
+    let stage = Pipeline(held.raw()).stage();
+    let mut before = held.fields().open.clone();
+    if let Some((_, bytes)) = &taken {
+        before.summary = Some(count(&mut held, bytes)?);
+    }
     let pipeline = Pipeline(held.raw());
-    let stage = pipeline.stage();
     let mut open = Open {
         problem: problem.to_owned(),
         tell,
         details,
-        ..dispatch_after(pipeline, held.phase(), &next)
+        ..dispatch_after(pipeline, held.phase(), &next, before)
     };
-    if let Some((summary, Some(bytes))) = &taken {
-        let digest = pipeline.keep(bytes).map_err(|error| {
-            let message = format!("cannot keep the summary: {error}");
-            let help = "make room or the folder writable, and run the command again";
-            Failure::with_help(Exit::Internal, message, help)
-        })?;
-        let mut counted = pipeline.counted_summaries();
-        counted.push(CountedSummary {
-            round: pipeline.round(),
-            stage: stage.number(),
-            digest: digest.clone(),
-        });
-        if keeps_dispatch(stage, held.phase(), &next) {
-            open.summary = Some(digest);
-        }
-        held.set_counted(&counted)?;
-        let question = summary.flags.question_context.as_ref();
-        if let Some(question) = question.filter(|_| !matches!(next, Transition::Ask)) {
-            let pipeline = Pipeline(held.raw());
-            if matches!(next, Transition::Repeat) {
-                let recorded = recorded_answer(pipeline, summary);
-                open.answer = Some(json!({ "question": question.question, "answer": recorded }));
-            }
-            let key = answer_key(pipeline, question);
-            let mut answers = held.fields().asked.clone();
-            // An answer is used again once.
-            answers.get_mut(&key).map(Json::take);
-            held.set_asked(&answers)?;
-        }
-    }
     let summary = taken.as_ref().map(|(summary, _)| summary);
+    let question = summary.and_then(|summary| summary.flags.question_context.as_ref());
+    if let Some(question) = question.filter(|_| !matches!(next, Transition::Ask)) {
+        let key = answer_key(pipeline, question);
+        let mut answers = held.fields().asked.clone();
+        // An answer is used again once.
+        let recorded = answers.get_mut(&key).map(Json::take);
+        if matches!(next, Transition::Repeat) {
+            open.answer = Some(json!({ "question": question.question, "answer": recorded }));
+        }
+        held.set_asked(&answers)?;
+    }
     record::note(&mut held, summary, &next)?;
     if matches!(next, Transition::Fail) {
         record::note_failure(&mut held, &open)?;
@@ -258,4 +236,24 @@ fn go(
     held.add_text(&record::entry(stage, summary, &next));
     held.set_open(&open)?;
     Ok(held.take_transition(next)?)
+}
+
+/// Keeps a summary and counts it for its stage and round. Returns its digest.
+fn count(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, NotTaken<AnyLoop>> {
+    let pipeline = Pipeline(held.raw());
+    let digest = pipeline.keep(bytes).map_err(|error| {
+        let message = format!("cannot keep the summary: {error}");
+        let help = "make room or the folder writable, and run the command again";
+        Failure::with_help(Exit::Internal, message, help)
+    })?;
+    let mut counted = pipeline.counted_summaries();
+    if counted.iter().all(|one| one.digest != digest) {
+        counted.push(CountedSummary {
+            round: pipeline.round(),
+            stage: pipeline.stage().number(),
+            digest: digest.clone(),
+        });
+        held.set_counted(&counted)?;
+    }
+    Ok(digest)
 }

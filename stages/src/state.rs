@@ -21,6 +21,9 @@ pub(crate) type List = Vec<Json>;
 /// The summaries that counted, oldest first.
 pub(crate) type CountedSummaries = Vec<CountedSummary>;
 
+/// A summary with the bytes of its file.
+pub(crate) type Taken = (Summary, Vec<u8>);
+
 /// The folder of the summaries, from the project's root.
 pub(crate) const SUMMARIES: &str = "requirements/.stage-summaries";
 
@@ -132,39 +135,41 @@ impl Pipeline<'_> {
         Some((bytes, reading))
     }
 
+    /// Returns whether a summary of the open dispatch is there.
+    pub(crate) fn has_summary(self) -> bool {
+        self.read_summary()
+            .is_some_and(|(_, reading)| reading.summary.is_some())
+    }
+
     /// Returns the newest score of a NOT_READY validation.
     pub(crate) fn last_score(self) -> Option<f64> {
-        let is_not_ready = |summary: &&Summary| {
-            summary.stage == Stage::ValidationGeneration
-                && summary.flags.validation_decision == Some(Decision::NotReady)
-        };
-        let kept = self.kept_summaries();
-        let mut validations = kept.values().rev().filter(is_not_ready);
-        validations.find_map(|summary| summary.flags.validation_score)
+        let mut newest = self.kept_summaries().into_iter().rev();
+        newest.find_map(|((_, stage), Summary { flags, .. })| {
+            let is_not_ready = flags.validation_decision == Some(Decision::NotReady);
+            let is_validation = stage == Stage::ValidationGeneration;
+            flags
+                .validation_score
+                .filter(|_| is_validation && is_not_ready)
+        })
     }
 
     /// Returns the facts with which a summary of the open dispatch is compared.
     pub(crate) fn dispatch(self) -> Dispatch {
         let open = self.open();
         let before = open.before.get(&self.summary_file()).cloned();
-        let counted = self
-            .counted_summaries()
-            .into_iter()
-            .map(|summary| (summary.digest, Rule::TakenAlready));
+        let stale = before.map(|digest| (digest, Rule::Stale));
+        let counted = self.counted_summaries().into_iter();
+        let taken = counted.map(|one| (one.digest, Rule::TakenAlready));
         Dispatch {
             stage: self.stage(),
             round: self.round(),
             id: self.dispatch_id(),
-            known: before
-                .map(|digest| (digest, Rule::Stale))
-                .into_iter()
-                .chain(counted)
-                .collect(),
+            known: stale.into_iter().chain(taken).collect(),
             skip_validation: open.skip_validation,
         }
     }
 
-    /// Keeps the bytes of a summary in the loop's folder.
+    /// Keeps the bytes of a summary in the loop's folder, and returns their digest.
     pub(crate) fn keep(self, bytes: &[u8]) -> std::io::Result<String> {
         let digest = sha256(bytes);
         let folder = self.0.store().open_folder()?;
@@ -179,14 +184,15 @@ impl Pipeline<'_> {
     }
 
     /// Returns a kept summary, or `None` if its file is gone or has other bytes.
-    pub(crate) fn kept_summary(self, digest: &str) -> Option<Summary> {
+    pub(crate) fn kept_summary(self, digest: &str) -> Option<Taken> {
         let bytes = self.0.store().read(&self.kept_file(digest)).ok()?;
         let is_unchanged = sha256(&bytes) == digest;
-        read(&bytes, None, None).summary.filter(|_| is_unchanged)
+        let summary = read(&bytes, None, None).summary;
+        summary.filter(|_| is_unchanged).zip(Some(bytes))
     }
 
     /// Returns the summary that counted for the open dispatch.
-    pub(crate) fn open_summary(self) -> Option<Summary> {
+    pub(crate) fn open_summary(self) -> Option<Taken> {
         self.kept_summary(self.open().summary.as_ref()?)
     }
 
@@ -194,7 +200,7 @@ impl Pipeline<'_> {
     pub(crate) fn kept_summaries(self) -> Kept {
         let counted = self.counted_summaries().into_iter();
         let kept = counted.filter_map(|one| {
-            let summary = self.kept_summary(&one.digest)?;
+            let (summary, _) = self.kept_summary(&one.digest)?;
             Some(((one.round, summary.stage), summary))
         });
         kept.collect()
@@ -211,20 +217,26 @@ pub(crate) fn now() -> String {
     format!("{:.0}", Timestamp::now())
 }
 
+/// Returns the keys of JSON objects as those of one.
+pub(crate) fn merge(objects: impl IntoIterator<Item = Json>) -> Keys {
+    let keys = objects.into_iter().filter_map(|one| match one {
+        Json::Object(keys) => Some(keys),
+        _ => None,
+    });
+    keys.flatten().collect()
+}
+
 /// Returns a dispatch that begins now. The files of the project tell later whether a stage was done: all summaries, and
 /// the key artifacts of this round and the next.
 pub(crate) fn new_dispatch(root: &Utf8Path, round: u32) -> Open {
-    let of_stage = |stage: Stage| {
-        let mut paths = stage.artifacts(round);
-        paths.extend(stage.artifacts(round.saturating_add(1)));
-        paths.push(summary_file(stage));
-        paths
-    };
+    let artifacts = [round, round.saturating_add(1)]
+        .into_iter()
+        .flat_map(|round| Stage::all().flat_map(move |stage| stage.artifacts(round)));
     let with_digest = |path: String| {
         let bytes = claudex_loop::files::read(&root.join(&path)).ok()?;
         Some((path, sha256(&bytes)))
     };
-    let paths = Stage::all().flat_map(of_stage);
+    let paths = artifacts.chain(Stage::all().map(summary_file));
     Open {
         since: now(),
         before: paths.filter_map(with_digest).collect(),

@@ -4,7 +4,6 @@
 use std::io;
 
 use camino::Utf8Path;
-use clap::{Command, arg};
 use claudex_loop::files::{Folder, if_there};
 use claudex_loop::machine::OpenError;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
@@ -114,12 +113,6 @@ pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     store.log(&format!("{} taken up by {actor}", held.id()));
     out::text(&text_of(&held));
     Ok(Exit::Complete)
-}
-
-/// Adds the flag to `start`.
-pub(crate) fn arguments(command: Command) -> Command {
-    let anew = arg!(--anew "Move aside the state and the summaries of another program");
-    command.mut_subcommand("start", |start| start.arg(anew))
 }
 
 /// Moves the files of another program aside if `--anew` asks for it and no pipeline of ours is under way.

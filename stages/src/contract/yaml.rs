@@ -133,79 +133,55 @@ fn parse(yaml: String, findings: &mut Collector) -> Option<JsonMap<String, Json>
 
 /// Returns the place of the second one of two equal keys in the map that begins at a place.
 fn find_second(lines: &[&str], map: Place, key: &str) -> Place {
-    let is_key = |line: &&str| {
-        let rest = line.get(map.column - 1..).and_then(split_key);
-        rest.is_some_and(|(name, _)| name == Some(key))
-    };
     let rest = (map.line..).zip(&lines[map.line - 1..]);
-    let mut places = rest.filter(|(_, line)| is_key(line));
+    let mut places = rest.filter(|(_, line)| {
+        let line = line.get(map.column - 1..);
+        line.is_some_and(|line| split_key(line).0 == key)
+    });
     places.nth(1).map_or(map, |(line, _)| Place { line, ..map })
 }
 
-/// Returns the place of a value by its path, such as `/flags/round_number`, else of the nearest one above it. A value within
-/// braces or brackets has the place of the whole.
+/// Returns the place of a value by its path, such as `/flags/round_number`, else of the nearest one above it. Each part of the
+/// path is in the next line with that key, or with the item of that number.
 pub(super) fn find_place(yaml: &str, path: &str) -> Place {
+    let lines: Vec<&str> = yaml.lines().map(str::trim_end).collect();
     let mut place = Place {
-        line: yaml.matches('\n').count() + 1,
+        line: lines.len() + 1,
         column: 1,
     };
-    let mut path = path;
-    // The key or the item above: its column, and whether it is an item.
-    let mut above = None;
-    // The column of the keys or items below it, and the number of the next item.
-    let mut column = usize::MAX;
-    let mut item = 0;
-    for (line, number) in yaml.lines().map(str::trim_end).zip(1..) {
-        let mut text = line.trim_start_matches(' ');
-        while let Some((key, behind)) = split_key(text) {
-            let start = line.len() - text.len();
-            // The items of a list may begin below the first letter of its key.
-            let is_over = above.is_some_and(|(column, is_item)| {
-                start < column || start == column && (is_item || key.is_some())
-            });
-            if is_over || path.is_empty() {
-                return place;
-            }
-            if start > column {
-                break;
-            }
-            column = start;
-            let name = key.map_or_else(|| item.to_string(), str::to_owned);
-            item += 1;
-            let below = path[1..].strip_prefix(&*name);
-            let is_part = |below: &&str| below.is_empty() || below.starts_with('/');
-            let Some(below) = below.filter(is_part) else {
-                break;
-            };
-            text = behind.trim_start_matches(' ');
-            let is_beside = !text.is_empty() && !text.starts_with('#');
-            let value = if is_beside {
-                line.len() - text.len()
-            } else {
-                start
-            };
-            place = Place::in_line(line, value, number);
-            path = below;
-            above = Some((start, key.is_none()));
-            column = usize::MAX;
-            item = 0;
-            if key.is_some() {
-                break;
-            }
+    let mut from = 0;
+    for part in path.split('/').skip(1) {
+        let index = part.parse().ok();
+        let mut rest = lines.iter().enumerate().skip(from);
+        let found = match index {
+            Some(index) => rest
+                .filter(|(_, line)| line.trim_start().starts_with("- "))
+                .nth(index),
+            None => rest.find(|(_, line)| split_key(line).0 == part),
+        };
+        let Some((at, line)) = found else { break };
+        let value = split_key(line).1;
+        let is_beside = index.is_none() && !value.is_empty() && !value.starts_with('#');
+        let text = if is_beside {
+            value
+        } else {
+            line.trim_start_matches([' ', '-'])
+        };
+        place = Place::in_line(line, line.len() - text.len(), at + 1);
+        if is_beside {
+            break;
         }
+        // An item may begin with a key.
+        from = at + usize::from(index.is_none());
     }
     place
 }
 
-/// Splits a line behind its key, or behind the dash of an item, which has none.
-fn split_key(line: &str) -> Option<(Option<&str>, &str)> {
-    if let Some(item) = line.strip_prefix('-') {
-        return item.starts_with(' ').then_some((None, item));
-    }
-    let is_end =
-        |(at, _): &(usize, &str)| matches!(line[at + 1..].chars().next(), None | Some(' '));
-    let (at, _) = line.match_indices(':').find(is_end)?;
-    Some((Some(line[..at].trim_matches(['"', '\''])), &line[at + 1..]))
+/// Splits a line into its key, without the dash of an item, and its value.
+fn split_key(line: &str) -> (&str, &str) {
+    let text = line.trim_start_matches([' ', '-']);
+    let (key, value) = text.split_once(':').unwrap_or_default();
+    (key.trim_matches(['"', '\'']), value.trim())
 }
 
 /// Puts the value of a line in quotes, if it is text with a colon.
