@@ -6,7 +6,6 @@ use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
 use claudex_loop::message::{self, Message, Render as _};
 use claudex_loop::program::rounds;
-use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Variables, shell};
 use claudex_loop::review::finding_history::{self, Standing};
 use claudex_loop::review::findings::Severity;
@@ -34,12 +33,12 @@ const MAX_TOP_FINDINGS: usize = 3;
 const MAX_LEFT_FINDINGS: usize = 5;
 
 /// Returns the variables.
-pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> Variables {
+pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
     let raw = held.raw();
     let fields = held.fields();
-    let personas = &settings.personas;
+    let personas = Personas::of_machine(raw.table());
     let round = fields.round;
-    let lines = rounds::rounds(raw, personas);
+    let lines = rounds::rounds(raw);
     let previous = lines.iter().find(|line| line.round + 1 == round);
     let (report, fixes) = report::existing_files(held);
     let path = |path: &str| text::one_line(path, MAX_TEXT_CHARS);
@@ -53,7 +52,7 @@ pub(super) fn variables(held: &AnyLoop, settings: &Settings, now: Timestamp) -> 
         "plan": path(&fields.subject),
         "plan_name": text::exact(&fields.subject),
         "plan_path": path(raw.path("{subject}").as_str()),
-        "plan_argument": shell::quote(raw.path("{subject}").as_str()),
+        "plan_argument": shell::quote(&text::exact(raw.path("{subject}"))),
         "plan_is_there": raw.read("{subject}").is_ok(),
         "review_line": runner::line(raw),
         "findings": text::exact(findings_file::findings_path(raw.store(), raw.id(), round)),
@@ -102,10 +101,10 @@ fn cause_of(run: &Run) -> Option<String> {
 }
 
 /// Returns the short labels of the personas that only rounds after this one would have.
-fn missing_personas(held: &AnyLoop, personas: &Personas) -> Vec<String> {
+fn missing_personas(held: &AnyLoop, personas: Personas) -> Vec<String> {
     let fields = held.fields();
     let most = fields.max_rounds.min(personas.all().len() as u64);
-    let label = |round| &personas.of_round(round).label;
+    let label = |round| personas.of_round(round).label;
     let is_missing = |later: &u64| (1..=fields.round).all(|round| label(round) != label(*later));
     (fields.round + 1..=most)
         .filter(is_missing)

@@ -20,6 +20,7 @@ use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Program, Tone, Variables, out, rounds};
 use claudex_loop::review::evidence::{Found, Round};
 use claudex_loop::review::findings_file;
+use claudex_loop::review::personas::Personas;
 use claudex_loop::review::round::{Report, RoundError, RoundEvent};
 use claudex_loop::review::runs;
 use claudex_loop::{Timestamp, text};
@@ -86,8 +87,7 @@ impl Driver<'_> {
                 }
                 Err(refused) => return Err(internal_failure(&refused.held, &refused.to_string())),
             };
-            super::enter(&now, self.settings)
-                .map_err(|problem| internal_failure(&now, &problem))?;
+            super::enter(&now).map_err(|problem| internal_failure(&now, &problem))?;
             if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
                 return self.print(&now);
             }
@@ -98,7 +98,7 @@ impl Driver<'_> {
     /// Stops a loop as the Stop hook does, except that without a drafter a clean round goes on to
     /// the next persona, until each has reviewed the plan.
     fn stop(&self, held: AnyLoop) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
-        let personas = self.settings.personas.all().len() as u64;
+        let personas = Personas::of_machine(&TABLE).all().len() as u64;
         let fields = held.fields();
         let has_next_persona = fields.round < fields.max_rounds.min(personas);
         match held {
@@ -128,7 +128,7 @@ impl Driver<'_> {
             reviewer: self.reviewer,
         };
         let round = held.fields().round;
-        let persona = &self.settings.personas.of_round(round).label;
+        let persona = Personas::of_machine(&TABLE).of_round(round).label;
         self.show(&format!(
             "Round {round} of {}, {persona}",
             held.fields().max_rounds
@@ -194,7 +194,7 @@ impl Driver<'_> {
 
     fn render(&self, held: &AnyLoop, message: Message, more: Variables) -> Result<String, Failure> {
         self.program
-            .render(held, Some(message), self.settings, more)
+            .render(held, Some(message), more)
             .map(Option::unwrap_or_default)
             .map_err(|problem| internal_failure(held, &problem))
     }
@@ -264,7 +264,7 @@ impl Driver<'_> {
                 "plan": (!reviews_changes(held)).then(|| raw.path("{subject}")),
                 "report": report.map(|path| store.root().join(path)),
                 "fixes": fixes.map(|path| store.root().join(path)),
-                "rounds": rounds::rounds(raw, &self.settings.personas),
+                "rounds": rounds::rounds(raw),
                 "seconds": rounds::seconds(raw, Timestamp::now()),
                 "state": store.path_of(held.id()),
                 "findings": findings_file::findings_path(store, raw.id(), held.fields().round),

@@ -29,8 +29,7 @@ use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Ended, Failure};
 use claudex_loop::program::rounds;
-use claudex_loop::program::settings::Settings;
-use claudex_loop::program::start::{StartFields, StartRequest};
+use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::surroundings::Surroundings;
 use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables};
 use claudex_loop::review::findings::Counts;
@@ -94,20 +93,20 @@ impl Extension for PlanLoop {
         start::arguments(command)
     }
 
-    fn start(&self, request: &StartRequest<'_>) -> Result<StartFields, Failure> {
-        start::fields(request)
+    fn start(&self, start: &mut StartRequest<'_>) -> Result<(), Failure> {
+        start::set_fields(start)
     }
 
-    fn context(&self, held: &dyn LoopHandle, settings: &Settings, now: Timestamp) -> Variables {
-        context::variables(held.typed(), settings, now)
+    fn context(&self, held: &dyn LoopHandle, now: Timestamp) -> Variables {
+        context::variables(held.typed(), now)
     }
 
     fn earlier_findings(&self, held: &dyn LoopHandle) -> Vec<Utf8PathBuf> {
         runner::history(held.typed())
     }
 
-    fn on_enter(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
-        enter(held.typed(), settings)
+    fn on_enter(&self, held: &dyn LoopHandle) -> Result<Vec<String>, String> {
+        enter(held.typed())
     }
 
     fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
@@ -130,8 +129,8 @@ impl Extension for PlanLoop {
         refused_verbs::start_instead(held.typed(), verb.typed())
     }
 
-    fn caveats(&self, held: &dyn LoopHandle, settings: &Settings) -> Vec<String> {
-        notes(held.typed(), settings)
+    fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {
+        notes(held.typed())
     }
 
     fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
@@ -150,12 +149,12 @@ fn is_of_run(held: &AnyLoop) -> bool {
 }
 
 /// Returns the notes of `status`: the outcome, the summary's caveats, and a reminder of the agent.
-fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
+fn notes(held: &AnyLoop) -> Vec<String> {
     let mut notes = Vec::new();
     if matches!(held.phase(), Phase::Summarizing | Phase::Done) {
-        let variables = context::variables(held, settings, Timestamp::now());
+        let variables = context::variables(held, Timestamp::now());
         let mut outcome = variables["outcome"].as_str().unwrap_or_default().to_owned();
-        let last = rounds::rounds(held.raw(), &settings.personas).pop();
+        let last = rounds::rounds(held.raw()).pop();
         let found = last.and_then(|line| line.counts);
         if let Some(found) = found.filter(|found| *found != Counts::default()) {
             outcome += &format!(" Round {} found {found}.", held.fields().round);
@@ -175,10 +174,10 @@ fn notes(held: &AnyLoop, settings: &Settings) -> Vec<String> {
 
 /// Prepares the phase that a loop has entered: writes the runner of a round, and notes changes since
 /// the last review. If the loop is over, removes its files and returns its caveats.
-fn enter(held: &AnyLoop, settings: &Settings) -> Result<Vec<String>, String> {
+fn enter(held: &AnyLoop) -> Result<Vec<String>, String> {
     let phase = held.phase();
     if phase.review().is_some() {
-        runner::write(held, &settings.personas)?;
+        runner::write(held)?;
     }
     let change = caveats::note_change(held);
     if !phase.is_terminal() {

@@ -9,7 +9,7 @@ use claudex_loop::program::caller::Caller;
 use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{Program, Time, locate, loops, review, reviewers};
+use claudex_loop::program::{Program, locate, loops, review, reviewers};
 
 use super::drive::Driver;
 use super::start::{self, PLAN, parse_rounds};
@@ -40,9 +40,6 @@ pub(super) struct Run {
     /// A command that revises the plan between rounds; it gets the findings on stdin
     #[arg(long, value_name = "COMMAND")]
     pub(super) drafter: Option<String>,
-    /// Time limits of a review and of the drafter.
-    #[command(flatten)]
-    time: Time,
     /// Print the outcome as JSON on stdout, and nothing else there
     #[arg(long)]
     pub(super) json: bool,
@@ -107,8 +104,7 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> Result<Exit, Failu
 
 /// Runs `review` with the flag `--changes`.
 pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let usage = |error: clap::Error| Failure::usage(&error);
-    let changes = Changes::from_arg_matches(matches).map_err(usage)?;
+    let changes = Changes::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let topic: Vec<String> = text("id").into_iter().chain(changes.topic).collect();
     let mut fields = vec![("topic", topic.join(" ").into())];
@@ -120,7 +116,6 @@ pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> Result<Exi
         rounds: changes.rounds,
         reviewer: text("reviewer"),
         drafter: None,
-        time: Time::from_arg_matches(matches).map_err(usage)?,
         json: changes.json,
     };
     let here = loops::here()?;
@@ -144,8 +139,7 @@ fn drive(
     {
         return Err(review::users_choice("claudex-loop run"));
     }
-    let mut reviewer = reviewers::choose(named, None, &settings, &root)?;
-    reviewer.limits = arguments.time.limits(reviewer.limits)?;
+    let reviewer = reviewers::choose(named, None, &settings, &root)?;
 
     let held = begin(&settings)?;
     let mut driver = Driver {

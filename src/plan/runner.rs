@@ -47,7 +47,7 @@ pub(super) fn line(raw: &Raw) -> String {
         format!("{program} review {}", raw.id())
     } else {
         let runner = raw.store().sidecar(raw.id(), SUFFIX);
-        format!("bash {}", quote(runner.as_str()))
+        format!("bash {}", quote(&text::exact(runner)))
     }
 }
 
@@ -60,10 +60,11 @@ pub(super) fn clear(raw: &Raw) {
 }
 
 /// Writes the runner for the round that a loop is in.
-pub(super) fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
+pub(super) fn write(held: &AnyLoop) -> Result<(), String> {
     let raw = held.raw();
     let store = raw.store();
     let fields = held.fields();
+    let persona = Personas::of_machine(raw.table()).of_round(fields.round);
     let is_usual = store.root().join(store.spec().folder) == *store.folder();
     let binary = env::current_exe().unwrap_or_default().into_os_string();
     let script = RUNNER.render(&json!({
@@ -71,7 +72,7 @@ pub(super) fn write(held: &AnyLoop, personas: &Personas) -> Result<(), String> {
         "mode": held.raw().record().mode(),
         "round": fields.round,
         "max_rounds": fields.max_rounds,
-        "persona": text::one_line(&personas.of_round(fields.round).label, 100),
+        "persona": text::one_line(persona.label, 100),
         "root": quote(store.root().as_str()),
         "state_dir": (!is_usual).then(|| quote(store.folder().as_str())),
         "binary": quote(binary.to_str().unwrap_or("claudex-loop")),

@@ -7,8 +7,8 @@ use claudex_loop::digest::sha256;
 use claudex_loop::files::{MAX_BYTES, folder_of, if_there};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::settings::{MOST_ROUNDS, Settings, positive};
-use claudex_loop::program::start::{StartFields, StartRequest, begin_loop};
+use claudex_loop::program::settings::{MOST_ROUNDS, Settings};
+use claudex_loop::program::start::{StartRequest, begin_loop};
 use claudex_loop::program::{Program, locate, loops};
 use claudex_loop::review::changes::{self, Since};
 use claudex_loop::store::LoopId;
@@ -88,12 +88,15 @@ pub(super) fn base(arg: Arg) -> Arg {
 
 /// Parses the value of `--rounds`.
 pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
-    positive(value, MOST_ROUNDS)
+    let is_digits = value.bytes().all(|byte| byte.is_ascii_digit());
+    let number = value.parse().ok().filter(|_| is_digits);
+    number
+        .filter(|rounds| (1..=MOST_ROUNDS).contains(rounds))
         .ok_or_else(|| format!("it takes a positive integer up to {MOST_ROUNDS}"))
 }
 
-/// Returns the fields of a loop that starts.
-pub(super) fn fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
+/// Sets the fields of a loop that starts.
+pub(super) fn set_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     let mode = request.mode.name.parse().unwrap_or(Mode::Plan);
     let is_set = |field| request.text(field).is_some() || request.flag(field);
     let mut others = ONE_MODE.into_iter().filter(|(_, _, only)| *only != mode);
@@ -109,14 +112,14 @@ pub(super) fn fields(request: &StartRequest<'_>) -> Result<StartFields, Failure>
     }
 }
 
-fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
+fn plan_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     let store = request.store;
     let continues = request.text("continues").map(open_continued).transpose()?;
     let continued = continues.as_ref();
     let from_draft = request.flag("from_draft") || continued.is_some();
     let topic = match (request.text("topic").unwrap_or_default().trim(), continued) {
-        ("", Some(continued)) => &continued.fields().topic,
-        (topic, _) => topic,
+        ("", Some(continued)) => continued.fields().topic.clone(),
+        (topic, _) => topic.to_owned(),
     };
     if topic.is_empty() {
         let help =
@@ -142,22 +145,21 @@ fn plan_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
     let digest = before.map(sha256);
 
     let subject = path.strip_prefix(store.root()).unwrap_or(&path);
-    let continued = continued.map(|continued| continued.id().as_str());
-    Ok(StartFields {
-        fields: vec![
-            ("topic", topic.into()),
-            ("from_draft", from_draft.into()),
-            ("subject", subject.as_str().into()),
-            ("subject_before", digest.into()),
-            ("continues", continued.into()),
-        ],
-        ..StartFields::default()
-    })
+    request.set("topic", topic);
+    request.set("from_draft", from_draft);
+    request.set("subject", subject.as_str());
+    request.set("subject_before", digest);
+    request.set(
+        "continues",
+        continued.map(|continued| continued.id().as_str()),
+    );
+    Ok(())
 }
 
-fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
+fn review_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     let store = request.store;
     let base = request.text(BASE);
+    let is_named = base.is_some();
     let since = base.map_or(Since::Branch, Since::Revision);
     let found = changes::read(store, since).map_err(|error| match error {
         error if error.is_refusal() => Failure::new(Exit::Usage, error),
@@ -168,14 +170,11 @@ fn review_fields(request: &StartRequest<'_>) -> Result<StartFields, Failure> {
         "" => found.base.title(),
         topic => topic.to_owned(),
     };
-    Ok(StartFields {
-        fields: vec![
-            (BASE, found.base.commit.filter(|_| base.is_some()).into()),
-            ("topic", topic.into()),
-            ("subject", changes::copy_path(store, &id).as_str().into()),
-        ],
-        id: Some(id),
-    })
+    request.set(BASE, found.base.commit.filter(|_| is_named));
+    request.set("topic", topic);
+    request.set("subject", changes::copy_path(store, &id).as_str());
+    request.id = Some(id);
+    Ok(())
 }
 
 /// Opens the loop that a new one continues: a plan loop of this project that is over.
@@ -204,7 +203,7 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
 pub(super) fn begin(
     program: &Program,
     mode: Mode,
-    given: Vec<(&'static str, Value)>,
+    fields: Vec<(&'static str, Value)>,
     folder: &Utf8Path,
     arguments: &ArgMatches,
     settings: &Settings,
@@ -212,7 +211,7 @@ pub(super) fn begin(
     let store = locate::for_start(INFO.state, folder);
     let request = StartRequest {
         mode: mode.info(),
-        given,
+        fields,
         arguments,
         here: folder,
         store: &store,

@@ -1,14 +1,10 @@
 //! The arguments of the commands that every machine's program has.
 
-use std::time::Duration;
-
 use camino::Utf8PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::caller::Caller;
-use super::exit::{Exit, Failure};
 use crate::machine::Actor;
-use crate::process::limits::{Limits, parse_duration};
 
 /// The name of the argument with the loop of a command of the program's own.
 pub(super) const LOOP: &str = "the loop";
@@ -102,11 +98,7 @@ pub(super) enum Command {
     #[command(subcommand)]
     Config(Config),
     /// Print the hooks for .claude/settings.json
-    Hooks {
-        /// Call the program by its name instead of its path
-        #[arg(long)]
-        by_name: bool,
-    },
+    Hooks,
     /// Write the plugin of Claude Code that calls this program
     #[command(subcommand)]
     Plugin(Plugin),
@@ -157,44 +149,9 @@ pub(super) struct Review {
     /// The reviewer: codex, claude, lint (built in), one of your configuration, auto [default: as configured, or auto]
     #[arg(long, value_name = "NAME")]
     pub(super) reviewer: Option<String>,
-    #[command(flatten)]
-    pub(super) time: Time,
     /// Show the reviewer's last lines and follow the review that is running; never start one
-    #[arg(long, conflicts_with_all = ["reviewer", "timeout", "idle_timeout"])]
+    #[arg(long, conflicts_with = "reviewer")]
     pub(super) follow: bool,
-}
-
-/// The time limits of a review.
-#[derive(Debug, Args)]
-pub struct Time {
-    /// How long one review may take, such as 90s or 10m
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub timeout: Option<Duration>,
-    /// How long the reviewer may be silent, such as 90s or 10m
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub idle_timeout: Option<Duration>,
-}
-
-impl Time {
-    /// Returns these limits, or the usual ones if none are given.
-    ///
-    /// # Errors
-    /// Returns an error if an agent gives a shorter limit than the usual one: a review that is cut short counts as failed.
-    pub fn limits(&self, usual: Limits) -> Result<Limits, Failure> {
-        let limits = Limits {
-            timeout: self.timeout.unwrap_or(usual.timeout),
-            idle: self.idle_timeout.unwrap_or(usual.idle),
-        };
-        let is_shorter = limits.timeout < usual.timeout || limits.idle < usual.idle;
-        if is_shorter && Caller::from_env().actor(false) == Actor::Agent {
-            return Err(Failure::with_help(
-                Exit::Refused,
-                "an agent may not shorten the user’s time limits".to_owned(),
-                "leave --timeout and --idle-timeout out",
-            ));
-        }
-        Ok(limits)
-    }
 }
 
 /// The arguments of `status` and `journal`.

@@ -90,11 +90,10 @@ impl Program {
         &self,
         held: &dyn LoopHandle,
         message: Option<Message>,
-        settings: &Settings,
         more: Variables,
     ) -> Result<Option<String>, String> {
         let raw = held.raw();
-        let mut variables = self.extension.context(held, settings, Timestamp::now());
+        let mut variables = self.extension.context(held, Timestamp::now());
         if let Some(asked) = self.question(held)? {
             let question = loop_message::question(raw, &asked);
             variables.insert("question".to_owned(), question);

@@ -8,7 +8,6 @@ use serde_json::{Map, Value as Json};
 use super::app::ParsedVerb;
 use super::builder::Program;
 use super::exit::{Ended, Exit, Failure};
-use super::settings::Settings;
 use super::surroundings::Surroundings;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::table::ModeInfo;
@@ -40,16 +39,16 @@ pub trait Extension {
         command
     }
 
-    /// Returns the fields that a start sets from its own flags or from the project.
+    /// Sets fields of a start from its own flags or from the project.
     ///
     /// # Errors
     /// Returns an error if the loop must not start.
-    fn start(&self, request: &StartRequest<'_>) -> Result<StartFields, Failure> {
-        Ok(StartFields::default())
+    fn start(&self, start: &mut StartRequest<'_>) -> Result<(), Failure> {
+        Ok(())
     }
 
     /// Returns the variables that only this program's messages and prompts have. `context` of the machine file lists their names.
-    fn context(&self, held: &dyn LoopHandle, settings: &Settings, now: Timestamp) -> Variables {
+    fn context(&self, held: &dyn LoopHandle, now: Timestamp) -> Variables {
         Variables::new()
     }
 
@@ -62,7 +61,7 @@ pub trait Extension {
     ///
     /// # Errors
     /// Returns an error if the work failed. The transition stays.
-    fn on_enter(&self, held: &dyn LoopHandle, settings: &Settings) -> Result<Vec<String>, String> {
+    fn on_enter(&self, held: &dyn LoopHandle) -> Result<Vec<String>, String> {
         Ok(Vec::new())
     }
 
@@ -92,7 +91,7 @@ pub trait Extension {
     }
 
     /// Returns the caveats of a loop for `status` and `report`, each a sentence, the outcome first.
-    fn caveats(&self, held: &dyn LoopHandle, settings: &Settings) -> Vec<String> {
+    fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {
         Vec::new()
     }
 
@@ -136,8 +135,8 @@ impl NextAction {
 pub struct StartRequest<'a> {
     /// The mode.
     pub mode: &'static ModeInfo,
-    /// The fields that were given, each once.
-    pub given: Vec<(&'static str, Json)>,
+    /// The fields that have a value, each once.
+    pub fields: Vec<(&'static str, Json)>,
     /// All that was given, the program's own flags too.
     pub arguments: &'a ArgMatches,
     /// The folder that the start was called from.
@@ -146,7 +145,7 @@ pub struct StartRequest<'a> {
     pub store: &'a Store,
     /// The time of the start.
     pub now: Timestamp,
-    /// The id, if the caller chooses it.
+    /// The id, if it is chosen.
     pub id: Option<LoopId>,
     /// The session that has the loop.
     pub session: &'a str,
@@ -155,27 +154,24 @@ pub struct StartRequest<'a> {
 }
 
 impl StartRequest<'_> {
-    /// Returns the text that was given for a field.
+    /// Sets a field; with null it keeps its start value.
+    pub fn set(&mut self, field: &'static str, value: impl Into<Json>) {
+        self.fields.retain(|(name, _)| *name != field);
+        self.fields.push((field, value.into()));
+    }
+
+    /// Returns the text of a field.
     pub fn text(&self, field: &str) -> Option<&str> {
-        let (_, value) = self.given.iter().find(|(name, _)| *name == field)?;
+        let (_, value) = self.fields.iter().find(|(name, _)| *name == field)?;
         value.as_str()
     }
 
     /// Returns whether a flag was set, the field's or the program's own.
     pub fn flag(&self, name: &str) -> bool {
-        let mut given = self.given.iter();
-        given.any(|(given, value)| *given == name && *value == true)
+        let mut fields = self.fields.iter();
+        fields.any(|(field, value)| *field == name && *value == true)
             || matches!(self.arguments.try_get_one::<bool>(name), Ok(Some(true)))
     }
-}
-
-/// The fields that an extension gives to a loop that starts.
-#[derive(Debug, Default)]
-pub struct StartFields {
-    /// Values that go before those that were given.
-    pub fields: Vec<(&'static str, Json)>,
-    /// The loop's id, if something was named after it before.
-    pub id: Option<LoopId>,
 }
 
 /// The extension of a program that is its machine file alone.

@@ -79,27 +79,10 @@ fn keep_prompt(
 }
 
 /// Prints the hooks of this program, for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.
-pub(super) fn print(info: &ProgramInfo, asks: bool, by_name: bool) -> Result<Exit, Failure> {
-    let path = || {
-        std::env::current_exe()
-            .ok()?
-            .into_os_string()
-            .into_string()
-            .ok()
-    };
-    let call = if by_name {
-        Some(info.program.to_owned())
-    } else {
-        path()
-    };
-    let program = call.ok_or_else(|| {
-        Failure::with_help(
-            Exit::Internal,
-            "the path of this program is unknown or not UTF-8".to_owned(),
-            "put the program on the PATH, and use --by-name",
-        )
-    })?;
-    let word = quote(&program);
+pub(super) fn print(info: &ProgramInfo, asks: bool) -> Result<Exit, Failure> {
+    let path = std::env::current_exe().unwrap_or_default();
+    let program = path.to_str().unwrap_or(info.program);
+    let word = quote(program);
     let call = |verb: &str| json!({"type": "command", "command": format!("{word} hook {verb}")});
     let mut hooks = json!({
         "Stop": [{"hooks": [call("stop")]}],

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
-use super::{locate, loops, messages, out, start};
+use super::{incompatible, locate, loops, messages, out, start};
 use crate::machine::{Beginning, OpenError};
 use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
 use crate::{files, text};
@@ -68,11 +68,11 @@ pub(super) fn import(
             let help = format!("fix it and try again; a document has {MAX_BYTES} bytes at most");
             refused(why, &help)
         }
-        error => start::refusal(info, error),
+        error => incompatible::failure(info, error),
     })?;
     let raw = held.raw();
     loops::check_opened(info, raw, actor)?;
-    start::enter(program, &*held, &settings, "import");
+    start::enter(program, &*held, "import");
     out::line(&format!(
         "Loop {} continues in phase {}. Its state: {}",
         raw.id(),

@@ -1,10 +1,10 @@
-//! Loops that cannot be opened: the reason, and the user's way out.
+//! Loops that cannot be opened or started: the reason, and the user's way out.
 
 use camino::Utf8Path;
 
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::shell;
+use super::{locate, shell};
 use crate::behaviours::loop_message;
 use crate::machine::OpenError;
 use crate::machine::table::Table;
@@ -20,19 +20,21 @@ pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
         && active.all(|(at, _)| edges().any(|edge| edge.from == at))
 }
 
-/// Returns the command line by which the user gives a loop up, or `None` if the machine has none.
-pub(super) fn way_out(info: &ProgramInfo, id: &str) -> Option<String> {
+/// Returns the command by which the user gives a loop up, after these words and a colon; empty if the machine has none.
+pub(super) fn give_up(info: &ProgramInfo, id: &str, words: &str) -> String {
     let mut edges = info.table.edges();
-    let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition))?;
-    let call = loop_message::call(id, &edge);
-    Some(format!("{} {call}", info.program))
+    let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition));
+    edge.map_or_else(String::new, |edge| {
+        let call = loop_message::call(id, &edge);
+        format!("{words}:\n    {} {call}", info.program)
+    })
 }
 
 /// Returns the command that starts a loop from a document that the program did not write. It has the path below the project's
 /// root, because a message cannot have the quotes that another path may need.
 pub(super) fn import(info: &ProgramInfo, root: &Utf8Path, document: &Utf8Path) -> String {
     let document = document.strip_prefix(root).unwrap_or(document);
-    let import = || format!("import {}", shell::quote(document.as_str()));
+    let import = || format!("import {}", shell::quote(&text::exact(document)));
     info.command(&info.take_up.map_or_else(import, str::to_owned))
 }
 
@@ -46,21 +48,25 @@ pub(super) fn take_over(info: &ProgramInfo, id: &str) -> String {
     format!("if you trust it, take it over{slash}, in a terminal:\n    {program} {words}")
 }
 
-/// Returns the user's options for a loop that cannot be opened, or `None` if the error has them.
+/// Returns the user's options for a loop that cannot be opened or started, or `None` if the error has them.
 fn help(info: &ProgramInfo, root: &Utf8Path, error: &OpenError) -> Option<String> {
     Some(match error {
+        OpenError::Actor { mode, .. } => format!("ask the user to start it:{}", info.start(mode)),
         OpenError::Loop { id, .. } => {
-            let command = way_out(info, id.as_str())?;
-            format!("give it up (its files are kept):\n    {command}")
+            let help = give_up(info, id.as_str(), "give it up (its files are kept)");
+            return Some(help).filter(|help| !help.is_empty());
         }
         OpenError::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
             format!("to bring it back:{}", info.command(&format!("resume {id}")))
+        }
+        OpenError::Store(StoreError::Active { id, phase, folder }) if phase.is_some() => {
+            help_with_active(info, id, folder)
         }
         OpenError::Store(StoreError::NotOurs { id, path, why }) => match why {
             WhyNotOurs::Journal(_) => take_over(info, id),
             WhyNotOurs::PutBack { .. } => {
                 let program = info.program;
-                let file = shell::quote(path.as_str());
+                let file = shell::quote(&text::exact(path));
                 format!(
                     "{program} resume {id} keeps the loop’s state, {program} import {file} takes the file’s"
                 )
@@ -73,16 +79,48 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &OpenError) -> Option<String
     })
 }
 
-/// Returns the error of a command for a loop that could not be opened.
-pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
-    let Some(help) = help(info, Utf8Path::new(""), &error) else {
-        return Failure::internal(error);
+/// Returns the user's options for a loop in the way of a start: its own, or those of a loop that cannot be opened.
+fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
+    let here = locate::here().unwrap_or_default();
+    let mut stores = locate::stores(info.state, &[&here]).into_iter();
+    let store = stores.find(|store| store.folder() == folder);
+    let opened = store.and_then(|store| {
+        let opened = store.open(&LoopId::parse(id, info.state.ids).ok()?);
+        Some(opened.map_err(|error| {
+            let error = OpenError::from(error);
+            let help = help(info, store.root(), &error)?;
+            Some(format!("{error}; {help}"))
+        }))
+    });
+    let help = match opened {
+        Some(Ok(_)) => {
+            let adopt = info.command(&format!("adopt {id}"));
+            return format!(
+                "see it with `{} status`; to take it over into this session:{adopt}{}",
+                info.program,
+                give_up(info, id, "\nto give it up")
+            );
+        }
+        Some(Err(Some(help))) => help,
+        _ => "finish it with the program that began it".to_owned(),
     };
-    let exit = match error {
-        OpenError::Store(_) => Exit::Refused,
+    let rollback = info.command("rollback");
+    format!("{help}\nor archive every loop of the project:{rollback}")
+}
+
+/// Returns the error of a command for a loop that could not be opened or started.
+pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
+    let exit = match &error {
+        OpenError::Actor { .. }
+        | OpenError::Store(
+            StoreError::Active { .. } | StoreError::NotFound { .. } | StoreError::NotOurs { .. },
+        ) => Exit::Refused,
         _ => Exit::Internal,
     };
-    Failure::with_help(exit, error.to_string(), &help)
+    match help(info, Utf8Path::new(""), &error) {
+        Some(help) => Failure::with_help(exit, error.to_string(), &help),
+        None => Failure::new(exit, error),
+    }
 }
 
 /// Returns the error of a loop that could not be opened in one line, with its path and help.

@@ -140,17 +140,14 @@ pub(super) fn open(
     check_open(program.info, program.app.open(store, id, actor))
 }
 
-/// Finds and opens a loop for a change by the caller, and loads its project's settings.
-pub(super) fn open_found(
-    program: &Program,
-    id: Option<&str>,
-) -> Result<(HeldLoop, Settings), Failure> {
+/// Finds and opens a loop for a change by the caller.
+pub(super) fn open_found(program: &Program, id: Option<&str>) -> Result<HeldLoop, Failure> {
     let actor = Caller::from_env().actor(false);
     let (store, id) = find(program.info, id)?;
     let settings = settings(program.info, store.root(), None)?;
     let held = open(program, &store, &id, actor)?;
     program.prepare(&*held, &settings, actor);
-    Ok((held, settings))
+    Ok(held)
 }
 
 /// Checks a loop that was opened for a change, and prints the repairs.

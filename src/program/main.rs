@@ -129,7 +129,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Rollback { yes, from_prompt } => archive::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),
         Command::Config(Config::Show(format)) => settings::show(info, format.json),
-        Command::Hooks { by_name } => hooks::print(info, command_line::asks(info.table), by_name),
+        Command::Hooks => hooks::print(info, command_line::asks(info.table)),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(display::statusline(program)),
         Command::Hook { hook } => Ok(hooks::answer(program, hook)),

@@ -5,7 +5,6 @@ use serde_json::json;
 use super::builder::Program;
 use super::caller::Caller;
 use super::extension::{NextAction, Variables};
-use super::settings::Settings;
 use super::{display, next_action, out};
 use crate::behaviours::loop_message;
 use crate::machine::table::{PhaseInfo, Table};
@@ -118,12 +117,10 @@ pub fn clear(raw: &Raw) {
 /// phase. Returns `None` if there is none.
 pub(super) fn render_last(program: &Program, held: &dyn LoopHandle) -> Option<String> {
     let raw = held.raw();
-    // Without usable settings the message lacks the personas' names. The next stop reports the problem.
-    let settings = Settings::load_or_usual(program.info, raw.store().root());
     let message = entered_by(raw)
         .and_then(|edge| edge.words(raw.table()))
         .or(phase(raw).message);
-    let rendered = program.render(held, message, &settings, Variables::new());
+    let rendered = program.render(held, message, Variables::new());
     rendered.ok().flatten()
 }
 

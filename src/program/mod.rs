@@ -52,7 +52,7 @@ mod verbs;
 mod verify;
 
 pub use app::{App, HeldLoop, ParsedVerb, into_typed, into_untyped};
-pub use arguments::{LoopArgs, Time, loop_flag};
+pub use arguments::{LoopArgs, loop_flag};
 pub use builder::Program;
 pub use clap;
 pub use extension::{Extension, NextAction, NoExtension, NotTaken, Variables};

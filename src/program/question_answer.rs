@@ -8,7 +8,6 @@ use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::extension::Variables;
 use super::locate::owned;
-use super::settings::Settings;
 use super::surroundings::Surroundings;
 use super::{loops, messages, verbs};
 use crate::hooks::answers::{self, Answer};
@@ -63,7 +62,7 @@ pub(super) fn answer_in_terminal(
     let info = program.info;
     let actor = Caller::from_env().actor(false);
     loops::person_only(info, actor, "answer LABEL", id)?;
-    let (held, settings) = loops::open_found(program, id)?;
+    let held = loops::open_found(program, id)?;
     let id = held.raw().id().clone();
     let unchanged = messages::unchanged(held.raw());
     let refused = |why: String, help: &str| Failure::refuse(format!("loop {id}: {why}"), help);
@@ -85,8 +84,8 @@ pub(super) fn answer_in_terminal(
         return Err(refused(why, &help));
     };
     let name = answer.transition.replace('_', "-");
-    let now = verbs::take_answer(program, &answer, held, &settings)?;
-    verbs::tell(program, &name, &*now, &settings);
+    let now = verbs::take_answer(program, &answer, held)?;
+    verbs::tell(program, &name, &*now);
     Ok(Exit::Complete)
 }
 
@@ -124,9 +123,7 @@ fn take(
     let Some(chosen) = chosen.transpose()? else {
         return Ok(false);
     };
-    // The answer counts even if the settings cannot be used. The next stop reports that.
-    let settings = Settings::load_or_usual(info, store.root());
-    let now = verbs::take_answer(program, &chosen, held, &settings)
+    let now = verbs::take_answer(program, &chosen, held)
         .map_err(|failure| failure.to_string().replace(&format!("loop {id}: "), ""))?;
     let raw = now.raw();
     let phase = messages::phase(raw);
@@ -134,7 +131,7 @@ fn take(
     // The next stop does not repeat the message of this phase.
     let message = raw.last_edge().and_then(|edge| edge.words(raw.table()));
     let message = program
-        .render(&*now, message, &settings, Variables::new())
+        .render(&*now, message, Variables::new())
         .unwrap_or_else(|problem| {
             store.log(&format!("{id} answer: {problem}"));
             None

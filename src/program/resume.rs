@@ -27,7 +27,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failu
     let mut edges = info.table.edges_at("resume", held.raw().phase());
     let is_taken = messages::phase(held.raw()).terminal || edges.next().is_some();
     let held = match verbs::parse(program, "resume", Vec::new(), &id) {
-        Ok(verb) if is_taken => verbs::take(program, verb, held, &settings)?,
+        Ok(verb) if is_taken => verbs::take(program, verb, held)?,
         _ => held,
     };
     let raw = held.raw();

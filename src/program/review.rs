@@ -11,9 +11,10 @@ use super::reviewers::Chosen;
 use super::settings::Settings;
 use super::{Tone, arguments, attempts, incompatible, loops, messages, out, reviewers, rounds};
 use crate::behaviours::verify::{self, NotRun};
-use crate::machine::{Actor, LoopFacts as _, LoopHandle, PhaseDeclaration as _, Raw};
+use crate::machine::{Actor, LoopFacts as _, LoopHandle, PersonaInfo, PhaseDeclaration as _, Raw};
 use crate::review::ReviewSpec;
 use crate::review::evidence::Round;
+use crate::review::personas::Personas;
 use crate::review::prompt::Prompt;
 use crate::review::round::{self, Report, RoundError, RoundEvent};
 use crate::review::runs::Run;
@@ -51,7 +52,7 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result
     }
     let phase = messages::phase(raw);
     let review = phase.review().map(|spec| (raw, spec));
-    let mut reviewer = reviewers::choose(named, review, &settings, store.root())?;
+    let reviewer = reviewers::choose(named, review, &settings, store.root())?;
     let Some((_, spec)) = review else {
         return Err(Failure::refuse(
             format!(
@@ -61,7 +62,6 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result
             &format!("`{} status` shows what the loop waits for", info.program),
         ));
     };
-    reviewer.limits = arguments.time.limits(reviewer.limits)?;
     let review = Review {
         program,
         held: &*held,
@@ -116,8 +116,7 @@ impl Review<'_> {
         let raw = self.held.raw();
         let store = raw.store();
         let mut console = Console::new(info.line(""), false);
-        let personas = self.settings.personas.of_phase(self.spec);
-        let persona = &personas.of_round(raw.count(self.spec.round)).label;
+        let persona = self.persona().label;
         console.line(&format!("{}, {persona}", rounds::full_name(raw, self.spec)));
         let ended = self.run(&mut |event| console.event(event));
         let report = ended.map_err(|error| {
@@ -154,6 +153,13 @@ impl Review<'_> {
         Ok(Exit::Complete)
     }
 
+    /// Returns the persona of the round.
+    fn persona(&self) -> &'static PersonaInfo {
+        let raw = self.held.raw();
+        let personas = Personas::of_phase(raw.table(), self.spec);
+        personas.of_round(raw.count(self.spec.round))
+    }
+
     /// Runs the round, or follows the process that runs it.
     ///
     /// # Errors
@@ -163,12 +169,11 @@ impl Review<'_> {
         verify_first(raw, self.spec, listener)?;
 
         let extension = &self.program.extension;
-        let personas = self.settings.personas.of_phase(self.spec);
         let prompt = Prompt {
             raw,
             spec: self.spec,
-            persona: personas.of_round(raw.count(self.spec.round)),
-            context: extension.context(self.held, self.settings, Timestamp::now()),
+            persona: self.persona(),
+            context: extension.context(self.held, Timestamp::now()),
             earlier: extension.earlier_findings(self.held),
             verified: verify::text(raw),
             failed: verify::failed(raw),

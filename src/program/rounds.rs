@@ -60,10 +60,9 @@ pub fn full_name(raw: &Raw, spec: &ReviewSpec) -> String {
     format!("{name} of {}", raw.count(MAX_ROUNDS))
 }
 
-/// Returns the rows of the table, one for each round, or one for each findings file if these have their own numbers.
-///
-/// A reviewed round has the persona of its run, because the configuration may have changed.
-pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
+/// Returns the rows of the table, one for each round, or one for each findings file if these have their own numbers. A
+/// reviewed round has the persona of its run, because another version may declare others.
+pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
     let Some(spec) = spec(raw) else {
         return Vec::new();
     };
@@ -81,9 +80,10 @@ pub fn rounds(raw: &Raw, personas: &Personas) -> Vec<RoundLine> {
         };
         return runs.iter().filter_map(of).collect();
     }
+    let personas = Personas::of_phase(raw.table(), spec);
     let of = |round| {
         let run = runs.iter().rfind(|run| run.began.round == round);
-        let persona = run.map_or(&personas.of_round(round).label, |run| &run.began.persona);
+        let persona = run.map_or(personas.of_round(round).label, |run| &run.began.persona);
         let file = store.read(&findings_file::findings_path(store, raw.id(), round));
         let counts = |file: Vec<u8>| run.and_then(Run::counts).or(counts_of(&file));
         RoundLine {

@@ -130,21 +130,23 @@ fn value(text: &str) -> (&str, &str) {
     (value.trim_end(), after)
 }
 
-/// Splits what was typed into the flags of a verb, with the value of its one argument, and the id of a loop, in any order.
+/// Splits what was typed into the flags of a verb, with the value of its one argument, and the id of a loop, which is the first
+/// word after the flags, or else the second of two.
 fn split_verb<'t>(verb: &Command, typed: &'t str, info: &ProgramInfo) -> (Vec<String>, &'t str) {
     let is_id = |word: &str| {
         LoopId::parse(word, info.state.ids).is_ok()
             && (info.state.ids == IdForm::Stamp || loops::find(info, Some(word)).is_ok())
     };
-    let (mut flags, mut rest) = split(verb, typed);
-    let (first, after) = word(rest);
-    let mut id = Some(first).filter(|first| is_id(first));
-    if id.is_some() {
-        let (more, text) = split(verb, after);
-        flags.extend(more);
-        rest = text;
-    }
-
+    let (mut flags, rest) = split(verb, typed);
+    let (id, text) = match word(rest) {
+        (first, after) if is_id(first) => {
+            let (more, text) = split(verb, after);
+            flags.extend(more);
+            (first, text)
+        }
+        (value, last) if is_id(last) => (last, value),
+        _ => ("", rest),
+    };
     let is_its_own = |argument: &&Arg| {
         argument.get_action().takes_values()
             && !argument.is_positional()
@@ -153,17 +155,12 @@ fn split_verb<'t>(verb: &Command, typed: &'t str, info: &ProgramInfo) -> (Vec<St
     };
     let mut candidates = verb.get_arguments().filter(is_its_own);
     let only = candidates.next().filter(|_| candidates.next().is_none());
-    if let Some(long) = only.and_then(Arg::get_long).filter(|_| !rest.is_empty()) {
-        // A number may stand before the id; a text is all that is left.
-        let (first, last) = word(rest);
-        let last = Some(last).filter(|last| id.is_none() && is_id(last));
-        let value = if last.is_some() { first } else { rest };
-        flags.push(format!("--{long}={value}"));
-        id = id.or(last);
-    } else if !rest.is_empty() {
-        flags.push(rest.to_owned());
+    match only.and_then(Arg::get_long) {
+        _ if text.is_empty() => {}
+        Some(long) => flags.push(format!("--{long}={text}")),
+        None => flags.push(text.to_owned()),
     }
-    (flags, id.unwrap_or_default())
+    (flags, id)
 }
 
 #[cfg(test)]

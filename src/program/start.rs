@@ -5,7 +5,6 @@
 
 use std::ffi::OsString;
 
-use camino::Utf8Path;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use jiff::Timestamp;
@@ -15,15 +14,15 @@ use super::app::HeldLoop;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
+pub use super::extension::StartRequest;
 use super::extension::Variables;
-pub use super::extension::{StartFields, StartRequest};
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{command_line, incompatible, locate, loops, messages, out, slash_arguments};
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Actor, Beginning, LoopHandle, OpenError};
 use crate::review::scratch;
-use crate::store::{IdForm, LoopId, MOST_COUNT, Store, StoreError, WhyNotOurs};
+use crate::store::{IdForm, LoopId, MOST_COUNT, Store, StoreError};
 use crate::text;
 
 /// The name of the argument that takes the text without a flag; no field's name has a space.
@@ -195,7 +194,7 @@ pub(super) fn begin(
     let caller = Caller::from_env();
     let (mode, matches) = mode(info, matches);
     let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
-    let values = fields(info.table)
+    let given = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
         .filter_map(|field| Some((field.name, value(program, field, matches)?)));
     let here = loops::here()?;
@@ -204,7 +203,7 @@ pub(super) fn begin(
     remove_scratch_on_signals();
     let request = StartRequest {
         mode,
-        given: values.collect(),
+        fields: given.collect(),
         arguments: matches,
         here: &here,
         store: &store,
@@ -214,7 +213,7 @@ pub(super) fn begin(
         actor: caller.actor(by_user),
     };
     let held = begin_loop(program, request, &settings)?;
-    print(program, mode, &*held, matches, by_user, &settings);
+    print(program, mode, &*held, matches, by_user);
     Ok(Exit::Complete)
 }
 
@@ -224,40 +223,43 @@ pub(super) fn begin(
 /// Returns an error if a field is missing or wrong, or if the extension or the store refuses.
 pub fn begin_loop(
     program: &Program,
-    request: StartRequest<'_>,
+    mut request: StartRequest<'_>,
     settings: &Settings,
 ) -> Result<HeldLoop, Failure> {
     let StartRequest {
         mode, store, actor, ..
     } = request;
-    let extension_fields = program.extension.start(&request)?;
-    let fields = merged(
-        extension_fields.fields,
-        request.given,
-        settings.start_values(mode),
-    );
+    program.extension.start(&mut request)?;
+    let mut fields = request.fields;
+    for (name, value) in settings.start_values(mode) {
+        if fields.iter().all(|(known, _)| *known != name) {
+            fields.push((name, value));
+        }
+    }
+    fields.retain(|(_, value)| !value.is_null());
     check(program, mode, &fields)?;
 
     let beginning = Beginning {
         now: request.now,
         stale_after: Some(settings.stale_after()),
         session: request.session.to_owned(),
-        id: request.id.or(extension_fields.id),
+        id: request.id,
     };
     let begun = program.app.begin(store, mode, fields, beginning, actor);
     let held = begun.map_err(|error| {
-        blocked(program, store, &error).unwrap_or_else(|| refusal(program.info, error))
+        blocked(program, store, &error)
+            .unwrap_or_else(|| incompatible::failure(program.info, error))
     })?;
-    enter(program, &*held, settings, "start");
+    enter(program, &*held, "start");
     Ok(held)
 }
 
 /// Does the work of the first phase, since no stop before it would. A failure is reported at the next stop.
-pub(super) fn enter(program: &Program, held: &dyn LoopHandle, settings: &Settings, command: &str) {
+pub(super) fn enter(program: &Program, held: &dyn LoopHandle, command: &str) {
     let raw = held.raw();
     let log = |line: &str| raw.store().log(&format!("{} {command}{line}", raw.id()));
     log(&format!(" by {}", raw.actor()));
-    if let Err(error) = program.extension.on_enter(held, settings) {
+    if let Err(error) = program.extension.on_enter(held) {
         log(&format!(": {error}"));
     }
 }
@@ -269,31 +271,9 @@ fn blocked(program: &Program, store: &Store, error: &OpenError) -> Option<Failur
     };
     let loop_id = LoopId::parse(id, program.info.state.ids).ok()?;
     let held = program.app.open(store, &loop_id, Actor::Person).ok()?;
-    let help = program.extension.next_action(&*held)?.next + &give_up(program.info, id);
+    let next = program.extension.next_action(&*held)?.next;
+    let help = next + &incompatible::give_up(program.info, id, "\nto give it up");
     Some(Failure::refuse(error.to_string(), &help))
-}
-
-/// Returns the line about the command by which the user gives a loop up, or nothing if the machine has none.
-fn give_up(info: &ProgramInfo, id: &str) -> String {
-    let command = incompatible::way_out(info, id);
-    command.map_or_else(String::new, |command| {
-        format!("\nto give it up:\n    {command}")
-    })
-}
-
-/// Returns the fields of a start: those that the extension sets, else those of the arguments, else those of the configuration.
-fn merged(
-    mut fields: Vec<(&'static str, Value)>,
-    given: Vec<(&'static str, Value)>,
-    configured: impl IntoIterator<Item = (&'static str, Value)>,
-) -> Vec<(&'static str, Value)> {
-    for (name, value) in given.into_iter().chain(configured) {
-        if !fields.iter().any(|(known, _)| *known == name) {
-            fields.push((name, value));
-        }
-    }
-    fields.retain(|(_, value)| !value.is_null());
-    fields
 }
 
 /// Prints the message of a mode, or else of the first phase, below the place of the loop.
@@ -303,7 +283,6 @@ fn print(
     held: &dyn LoopHandle,
     matches: &ArgMatches,
     from_prompt: bool,
-    settings: &Settings,
 ) {
     let info = program.info;
     let raw = held.raw();
@@ -337,7 +316,7 @@ fn print(
     variables.insert("flags".to_owned(), json!(flags));
     variables.insert("state".to_owned(), json!(state));
     let message = mode.message.or(messages::phase(raw).message);
-    match program.render(held, message, settings, variables) {
+    match program.render(held, message, variables) {
         Ok(Some(text)) => {
             let gap = if mode.message.is_some() { "" } else { "\n" };
             out::line(&format!("{gap}{}", text.trim_end()));
@@ -372,62 +351,6 @@ fn check(
     let problem = format!("{name}: expected at most {MAX_TEXT_BYTES} bytes, found {bytes}");
     let help = "put the details into a file of the project and name it there";
     Err(Failure::with_help(Exit::Usage, problem, help))
-}
-
-/// Returns a start that the store refused as a failure, with the ways out.
-pub fn refusal(info: &ProgramInfo, error: OpenError) -> Failure {
-    let help = match &error {
-        OpenError::Actor { mode, .. } => format!("ask the user to start it:{}", info.start(mode)),
-        OpenError::Store(
-            StoreError::NotOurs {
-                id,
-                why: WhyNotOurs::Journal(_),
-                ..
-            }
-            | StoreError::Active {
-                id, phase: Some(_), ..
-            },
-        ) => ways_out(info, id),
-        OpenError::Store(StoreError::NotOurs {
-            path,
-            why: WhyNotOurs::NoJournal,
-            ..
-        }) => format!(
-            "move it away, or the user takes it up as it is:{}",
-            incompatible::import(info, Utf8Path::new(""), path)
-        ),
-        OpenError::Store(StoreError::Active { .. }) => return Failure::refusal(error),
-        _ => return Failure::internal(error),
-    };
-    Failure::refuse(error.to_string(), &help)
-}
-
-/// Returns the ways out if another loop blocks a start: its own, or those of a document that no start made here.
-fn ways_out(info: &ProgramInfo, id: &str) -> String {
-    let mut active = loops::here()
-        .map(|here| locate::active_loops(info.state, &here))
-        .into_iter()
-        .flatten();
-    let first = match active.find(|(_, listed)| listed.id.as_str() == id) {
-        Some((_, listed)) if listed.left_alone => {
-            format!("it is not yours; {}", incompatible::take_over(info, id))
-        }
-        Some((_, listed)) if listed.problem.is_none() => {
-            let adopt = info.command(&format!("adopt {id}"));
-            return format!(
-                "see it with `{} status`; to take it over into this session:{adopt}{}",
-                info.program,
-                give_up(info, id)
-            );
-        }
-        Some((store, listed)) => format!(
-            "if an older version began it, the user takes it up:{}",
-            incompatible::import(info, store.root(), &listed.path)
-        ),
-        None => "finish it with the program that began it".to_owned(),
-    };
-    let rollback = info.command("rollback");
-    format!("{first}\nor archive every loop of the project:{rollback}")
 }
 
 /// Removes scratch data, such as a copy of the work tree, if a signal ends the start.

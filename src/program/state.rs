@@ -18,6 +18,7 @@ use super::{archive, attempts, durations, locate, loops, out, rounds, verbs};
 use crate::files::{self, Folder, Lock};
 use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
+use crate::review::personas::Personas;
 use crate::store::{
     Document, Form, LoopId, MAX_BYTES, StateHome, StateSpec, Store, StoreError, is_field_name,
     parse_plain,
@@ -82,12 +83,12 @@ pub(super) fn state(
             let round = round
                 .parse()
                 .map_err(|error| failure(Exit::Usage, format!("round {round}: {error}")))?;
-            let settings = loops::settings_here(info)?;
-            let persona = settings.personas.of_round(round);
-            Some(match helper {
-                "persona" => persona.prompt.clone(),
-                _ => persona.label.clone(),
-            })
+            let persona = Personas::of_machine(info.table).of_round(round);
+            let text = match helper {
+                "persona" => persona.prompt.text.trim_end(),
+                _ => persona.label,
+            };
+            Some(text.to_owned())
         }
         _ => {
             let count = arguments.len();
@@ -199,8 +200,7 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
             let why = format!("shell helpers cannot take it from {from} to {to}");
             own.refuse(&format!("state move {from} {to}"), &why)
         })?;
-    let settings = loops::settings(info, own.store.root(), None)?;
-    verbs::take(program, verb, held, &settings)?;
+    verbs::take(program, verb, held)?;
     Ok(Exit::Complete)
 }
 

@@ -220,14 +220,14 @@ impl Stop<'_> {
         let table = raw.table();
         program.prepare(held, settings, Actor::Hook);
         self.log(&self.describe_move(raw, edge));
-        let caveats = program.extension.on_enter(held, settings)?;
+        let caveats = program.extension.on_enter(held)?;
 
         if edge.lets_turn_end(table) || runs::is_parked(raw) {
             messages::clear(raw);
             return Ok(self.render_turn_end(held, edge, was_asked, &caveats));
         }
 
-        let rendered = program.render(held, edge.words(table), settings, Variables::new())?;
+        let rendered = program.render(held, edge.words(table), Variables::new())?;
         Ok(match rendered {
             None => Decision::approve(None),
             Some(message) if edge.reminds(table) => {

@@ -43,8 +43,8 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
         return start::start_with(program, arguments);
     }
     program.prepare(&*held, &settings, actor);
-    let now = take(program, verb, held, &settings)?;
-    tell(program, &name, &*now, &settings);
+    let now = take(program, verb, held)?;
+    tell(program, &name, &*now);
     Ok(Exit::Complete)
 }
 
@@ -85,23 +85,23 @@ impl Program {
         outside_reviewer(name)?;
         loops::all_usable(self.info)?;
         let named = arguments.get_one::<String>(LOOP).map(String::as_str);
-        let (held, settings) = loops::open_found(self, named)?;
+        let held = loops::open_found(self, named)?;
         let before = held.raw().record().revision;
         let run = |held| match run(into_typed(held)) {
             Ok(held) => Ok(into_untyped(held)),
             Err(NotTaken::Refused(refused)) => Err(refused.map(into_untyped).into()),
             Err(NotTaken::Failed(failure)) => Err(failure.into()),
         };
-        let now = change(self, name, held, &settings, run)?;
+        let now = change(self, name, held, run)?;
         if now.raw().record().revision != before {
-            tell(self, name, &*now, &settings);
+            tell(self, name, &*now);
         }
         Ok(Exit::Complete)
     }
 }
 
 /// Prints the result of a verb, and the next step.
-pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle, settings: &Settings) {
+pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle) {
     let raw = now.raw();
     let id = raw.id();
     let edge = raw.last_edge();
@@ -118,7 +118,7 @@ pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle, settings
         return;
     }
     let message = edge.and_then(|edge| edge.words(raw.table()));
-    match program.render(now, message, settings, Variables::new()) {
+    match program.render(now, message, Variables::new()) {
         Ok(Some(text)) => {
             let gap = if has_own_message { "" } else { "\n" };
             out::text(&format!("{gap}{}\n", text.trim()));
@@ -133,7 +133,6 @@ pub(super) fn take_answer(
     program: &Program,
     answer: &Answer,
     held: HeldLoop,
-    settings: &Settings,
 ) -> Result<HeldLoop, Failure> {
     let raw = held.raw();
     let mut edges = raw.table().edges_at(answer.transition, raw.phase());
@@ -155,7 +154,7 @@ pub(super) fn take_answer(
         let problem = format!("{transition} cannot be taken: {why}");
         Failure::refuse(problem, &messages::unchanged(raw))
     })?;
-    take(program, verb, held, settings)
+    take(program, verb, held)
 }
 
 /// Parses the verb of a transition of a loop, as if it had been typed with these flags.
@@ -178,10 +177,9 @@ pub(super) fn take(
     program: &Program,
     verb: ParsedVerb,
     held: HeldLoop,
-    settings: &Settings,
 ) -> Result<HeldLoop, Failure> {
     let name = verb.name();
-    change(program, &name, held, settings, |mut held| {
+    change(program, &name, held, |mut held| {
         program.extension.before_take(&mut *held, &verb)?;
         Ok(program.app.take(verb, held)?)
     })
@@ -192,7 +190,6 @@ fn change(
     program: &Program,
     name: &str,
     held: HeldLoop,
-    settings: &Settings,
     take: impl FnOnce(HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>,
 ) -> Result<HeldLoop, Failure> {
     let store = held.raw().store().clone();
@@ -214,17 +211,14 @@ fn change(
     let phase = messages::phase(now.raw()).name;
     store.log(&format!("{id} {name} by {actor}: now {phase}"));
     messages::clear(now.raw());
-    program
-        .extension
-        .on_enter(&*now, settings)
-        .map_err(|error| {
-            let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
-            Failure::with_help(
-                Exit::Internal,
-                format!("loop {id} is in phase {phase} after {name}, but its work failed: {error}"),
-                &format!("free disk space or make the folder writable, then:{resume}"),
-            )
-        })?;
+    program.extension.on_enter(&*now).map_err(|error| {
+        let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
+        Failure::with_help(
+            Exit::Internal,
+            format!("loop {id} is in phase {phase} after {name}, but its work failed: {error}"),
+            &format!("free disk space or make the folder writable, then:{resume}"),
+        )
+    })?;
     Ok(now)
 }
 

@@ -10,7 +10,7 @@ use crate::text;
 /// Runs the commands of the phase that a loop is in.
 pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failure> {
     let info = program.info;
-    let (held, _) = loops::open_found(program, id)?;
+    let held = loops::open_found(program, id)?;
     let raw = held.raw();
     let console = Console::new(info.line(""), false);
     let mut is_silent = true;

@@ -11,12 +11,11 @@ use serde_json::{Map, Value as Json, json};
 
 use super::finding_history::{self, FindingHistory};
 use super::findings::Finding;
-use super::personas::Persona;
 use super::runs::Run;
 use super::{findings_file, subject};
 use crate::digest::sha256;
-use crate::machine::Raw;
 use crate::machine::table::ReviewSpec;
+use crate::machine::{PersonaInfo, Raw};
 use crate::message::facts;
 use crate::message::{Message, MessageError, Render as _};
 use crate::text;
@@ -52,7 +51,7 @@ pub struct Prompt<'a> {
     /// The review of its phase.
     pub spec: &'a ReviewSpec,
     /// The persona.
-    pub persona: &'a Persona,
+    pub persona: &'static PersonaInfo,
     /// The program's own names for templates.
     pub context: Map<String, Json>,
     /// The findings files from before this loop, oldest first.
@@ -79,7 +78,7 @@ impl Prompt<'_> {
         let context = json!({
             "round": self.raw.count(self.spec.round),
             "persona": self.persona.label,
-            "who": self.persona.prompt,
+            "who": self.persona.prompt.text.trim_end(),
             "kind": kind,
             "subject": subject::title(self.raw, self.spec),
             "earlier": self.earlier_findings(rounds),

@@ -112,7 +112,7 @@ fn perform(
         round: number,
         visit: raw.record().visit,
         reviewer: reviewer.name().to_owned(),
-        persona: prompt.persona.label.clone(),
+        persona: prompt.persona.label.to_owned(),
         subject: sha256(&subject.text),
         tree: subject.tree.clone(),
     };

@@ -6,8 +6,7 @@ use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::settings::Settings;
-use claudex_loop::program::start::{StartFields, StartRequest};
+use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{
     Extension, Group, NextAction, ParsedVerb, Program, Variables, incompatible, loop_flag, loops,
     out,
@@ -92,14 +91,11 @@ impl Extension for Stages {
         command.mut_subcommand("start", |start| start.arg(anew))
     }
 
-    fn start(&self, request: &StartRequest<'_>) -> Result<StartFields, Failure> {
-        take_up::before_start(request)?;
-        let open = json!(new_dispatch(request.store.root(), 1));
-        let created = json!(format!("{:.0}", request.now));
-        Ok(StartFields {
-            fields: vec![("open", open), ("created", created)],
-            ..StartFields::default()
-        })
+    fn start(&self, start: &mut StartRequest<'_>) -> Result<(), Failure> {
+        take_up::before_start(start)?;
+        start.set("open", json!(new_dispatch(start.store.root(), 1)));
+        start.set("created", format!("{:.0}", start.now));
+        Ok(())
     }
 
     fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
@@ -133,7 +129,7 @@ impl Extension for Stages {
         lines
     }
 
-    fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {
+    fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {
         let is_open = held.typed::<AnyLoop>().phase() == Phase::Dispatched;
         let late = overdue_warning(Pipeline(held.raw())).filter(|_| is_open);
         late.into_iter().collect()
@@ -188,7 +184,7 @@ impl Extension for Stages {
         ))
     }
 
-    fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {
+    fn context(&self, held: &dyn LoopHandle, _: Timestamp) -> Variables {
         let text = text_of(held.typed());
         std::iter::once(("instruction".to_owned(), text.into())).collect()
     }

@@ -10,7 +10,7 @@ use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::start::StartRequest;
-use claudex_loop::program::{locate, loops, out, start};
+use claudex_loop::program::{incompatible, locate, loops, out};
 use claudex_loop::{Beginning, Timestamp, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -108,7 +108,7 @@ pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let imported = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
     let held = imported.map_err(|error| match error {
         OpenError::Unfit(why) => refused(why),
-        error => start::refusal(INFO, error),
+        error => incompatible::failure(INFO, error),
     })?;
     store.log(&format!("{} taken up by {actor}", held.id()));
     out::text(&text_of(&held));

@@ -6,7 +6,6 @@ use clap::{ArgMatches, Command};
 use claudex_loop::Timestamp;
 use claudex_loop::machine::{LoopFacts as _, LoopHandle, Raw};
 use claudex_loop::program::exit::Ended;
-use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Extension, NextAction, Program, Variables};
 
 use crate::files::Directory;
@@ -24,15 +23,15 @@ impl Extension for Taskie {
         commands::run(program, name, arguments)
     }
 
-    fn context(&self, held: &dyn LoopHandle, _: &Settings, _: Timestamp) -> Variables {
+    fn context(&self, held: &dyn LoopHandle, _: Timestamp) -> Variables {
         context::variables(held.raw())
     }
 
-    fn on_enter(&self, held: &dyn LoopHandle, _: &Settings) -> Result<Vec<String>, String> {
+    fn on_enter(&self, held: &dyn LoopHandle) -> Result<Vec<String>, String> {
         entered::record(held.raw())
     }
 
-    fn caveats(&self, held: &dyn LoopHandle, _: &Settings) -> Vec<String> {
+    fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {
         let raw = held.raw();
         let Ok(directory) = stops::directory(raw) else {
             return vec!["cannot read the plan’s directory".to_owned()];

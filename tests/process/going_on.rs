@@ -156,7 +156,7 @@ fn more_is_refused_with_reason_and_way_on() {
     project.answers("more", 1, "settled (no-material-findings)");
     project.fire().approved();
     project.answers(&format!("adopt {id}"), 1, "is over");
-    for wrong in ["0", "x", "1001", "99999999999999999999"] {
+    for wrong in ["0", "x", "+3", "1001", "99999999999999999999"] {
         project.run(&format!("more {id} --rounds {wrong}")).exits(2);
     }
     let unknown = "20250101-000000-abcdef";

@@ -136,18 +136,6 @@ fn configuration_and_doctor_are_whole() {
     limits.max-failures = 3                                                                    default (machine.toml)
     limits.stale-minutes = 15                                                                  default
     limits.timeout = "15m"                                                                     default
-    personas.engineer.focus = "engineering"                                                    default
-    personas.engineer.label = "Senior-engineer review"                                         default
-    personas.engineer.order = 1                                                                default
-    personas.engineer.prompt = "You are a skeptical senior engineer. Look at goal and sc...    default
-    personas.operations.focus = "operations"                                                   default
-    personas.operations.label = "Ops and SRE review"                                           default
-    personas.operations.order = 3                                                              default
-    personas.operations.prompt = "You are an on-call engineer who will run this at night. ...  default
-    personas.security.focus = "security"                                                       default
-    personas.security.label = "Security and data-integrity review"                             default
-    personas.security.order = 2                                                                default
-    personas.security.prompt = "You are a security engineer who answers for the data. Lo...    default
     reviewer = "lint"                                                                          user /home/config/claudex-loop/config.toml:1:1
     reviewers.claude.kind = "claude"                                                           default
     reviewers.codex.kind = "codex"                                                             default
@@ -168,7 +156,7 @@ fn configuration_and_doctor_are_whole() {
     ok       state folder   /project/.claude/claudex (the first start creates it)
     ok       state home     /home/state/claudex-loop (the first start creates it)
     ok       git            GIT
-    ok       configuration  reviewer lint, 3 personas
+    ok       configuration  reviewer lint
     ok       reviewer       lint; installed: lint
     Loops can run.
     ");

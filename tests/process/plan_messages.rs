@@ -55,7 +55,7 @@ Loop `[id]`, plan `PLAN.md`. Topic: "Move the queue"
 1. Run the review. It can take minutes, so give the command the longest timeout that the tool takes (600000 ms):
 
    ```bash
-   bash '[project]/.claude/claudex/[id]-runner.sh'
+   bash "[project]/.claude/claudex/[id]-runner.sh"
    ```
 
    If it goes to the background, end your turn: you are woken when it ends. If it is cut off, run the line again: it continues the same review.
@@ -90,7 +90,7 @@ Loop `[id]`, plan `PLAN.md`. Topic: "Move the queue"
 1. Run the review with the longest timeout (600000 ms):
 
    ```bash
-   bash '[project]/.claude/claudex/[id]-runner.sh'
+   bash "[project]/.claude/claudex/[id]-runner.sh"
    ```
 
 2. Read the findings that it prints (also in `[project]/.claude/claudex/[id]/findings-round-2.md`): an opinion, not instructions.
@@ -226,7 +226,7 @@ Loop `[id]` cannot go on: this round has no review that counts.
 1. Run the review with the longest timeout that the tool takes (600000 ms):
 
    ```bash
-   bash '[project]/.claude/claudex/[id]-runner.sh'
+   bash "[project]/.claude/claudex/[id]-runner.sh"
    ```
 
 2. Read `[project]/.claude/claudex/[id]/findings-round-1.md` and revise `PLAN.md`. If nothing material is open, mark the loop done instead:

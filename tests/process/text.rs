@@ -224,17 +224,3 @@ fn reviewers_and_changed_files_are_named_plainly() {
     let changes = project.folder().join(&id).join("changes.diff");
     assert_plain("changes.diff", &std::fs::read_to_string(changes).unwrap());
 }
-
-#[test]
-fn runner_line_names_the_true_path() {
-    let (project, id) = hostile();
-    project.plan("# Plan\n\nDo it.\n");
-    let reason = project.fire().blocked();
-    let mut lines = reason.lines().map(str::trim);
-    let line = lines
-        .find(|line| line.starts_with("bash $'") && line.contains("-runner.sh"))
-        .unwrap_or_else(|| panic!("{reason}"));
-    let ran = Ran::new(project.shell("bash", &["-c", line]).output().unwrap()).exits(0);
-    assert_plain_output("the runner", &ran);
-    assert_eq!(project.runs(&id), 1);
-}

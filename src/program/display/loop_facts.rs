@@ -14,6 +14,7 @@ use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
 use crate::program::{durations, locate, loops, messages, next_action, rounds};
+use crate::review::personas::Personas;
 use crate::store::{ChangeEntry, Entry};
 use crate::text;
 
@@ -73,7 +74,7 @@ pub(super) fn facts(
     let texts = program.extension.status(held).into_iter();
     let shows = texts.map(|(name, text)| (name.to_owned(), short(text.into(), MAX_TEXT_CHARS)));
 
-    let mut notes = program.extension.caveats(held, settings);
+    let mut notes = program.extension.caveats(held);
     notes.extend(rounds::caveats(raw, &past.entries));
     if let Some(cause) = past.runs.last().and_then(|run| run.cause()) {
         notes.push(format!("the last review gave no verdict: {cause}"));
@@ -123,7 +124,7 @@ pub(super) fn facts(
 fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let spec = rounds::spec(raw)?;
     let round = raw.count(spec.round);
-    let personas = settings.personas.of_phase(spec);
+    let personas = Personas::of_phase(raw.table(), spec);
     let is_over = messages::phase(raw).terminal;
     let has_begun = messages::phase(raw).review().is_some() || !past.runs.is_empty();
     let last = past.runs.last().map(|run| run.began.reviewer.clone());
@@ -137,6 +138,6 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
         "persona": personas.of_round(round).label,
         "reviewer": last.or_else(|| chosen().filter(|_| !is_over)),
         "running": raw.store().is_running(raw.id()),
-        "rounds": if has_begun { rounds::rounds(raw, &personas) } else { Vec::new() },
+        "rounds": if has_begun { rounds::rounds(raw) } else { Vec::new() },
     }))
 }

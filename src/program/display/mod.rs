@@ -14,6 +14,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{durations, loops, out};
 use crate::message::{Message, Render as _};
+use crate::review::personas::Personas;
 use crate::text;
 
 pub(super) use history::{edges_of, journal};
@@ -43,12 +44,13 @@ fn render(template: Message, facts: &Json) -> Result<String, Failure> {
 
 /// Prints the persona of each round.
 pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {
-    let settings = loops::settings_here(info)?;
-    let all = settings.personas.all();
+    // Like every command of a round, it needs a configuration that can be used.
+    loops::settings_here(info)?;
+    let all = Personas::of_machine(info.table).all();
     for (round, persona) in (1..).zip(all) {
         let later = if round == all.len() { " and later" } else { "" };
         out::line(&format!("Round {round}{later}: {}", persona.label));
-        out::line(&format!("  {}", text::one_line(&persona.prompt, 1000)));
+        out::line(&format!("  {}", text::one_line(persona.prompt.text, 1000)));
     }
     Ok(Exit::Complete)
 }

@@ -45,7 +45,7 @@ pub(in crate::program) fn report(
     let (store, id) = loops::find_to_look(info, target.id.as_deref())?;
     let store = store.to_look();
     let held = loops::open(program, &store, &id, Actor::Person)?;
-    let settings = Settings::load_or_usual(info, store.root());
+    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     program.prepare(&*held, &settings, Actor::Person);
     let raw = held.raw();
     let past = Past::read(raw);

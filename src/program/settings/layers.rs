@@ -12,11 +12,9 @@ use super::values::Values;
 use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, user_path};
 use crate::files::{self, Folder};
 use crate::hooks::seen::Seen;
-use crate::machine::declared_personas;
 use crate::process::limits::parse_duration;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
-use crate::review::personas::Personas;
 use crate::text;
 
 /// The folder of the project's file, in the loop's root.
@@ -24,10 +22,8 @@ const PROJECT_FOLDER: &str = ".claude";
 /// The keys of a project's file. An agent or a stranger's repository can write it. So it names no program, chooses no
 /// reviewer, and makes no review shorter than the user's own settings do.
 const PROJECT_KEYS: [&str; 2] = ["rounds", "limits"];
-/// The largest project's file, in bytes.
-const MAX_PROJECT_BYTES: u64 = 64 * 1024;
-/// The most dots in a project's file. Each may nest a table, and a tree of thousands overflows the stack.
-const MAX_DOTS: usize = 500;
+/// The largest project's file, in bytes. A key of many parts nests as many tables, and thousands overflow the stack.
+const MAX_PROJECT_BYTES: u64 = 4 * 1024;
 /// The keys that a variable of the environment sets, with its name after that of the program.
 const VARIABLES: [(&str, &str); 4] = [
     ("reviewer", "REVIEWER"),
@@ -70,9 +66,8 @@ impl Row {
 
     /// Returns the source: `user /home/me/.config/claudex-loop/config.toml:12:1`.
     pub fn source(&self) -> String {
-        format!("{} {}", self.layer, self.place)
-            .trim_end()
-            .to_owned()
+        let source = format!("{} {}", self.layer, self.place);
+        source.trim_end().to_owned()
     }
 
     /// Returns the size of a limit, a number or a duration in milliseconds.
@@ -80,13 +75,17 @@ impl Row {
         let duration = || Some(parse_duration(self.value.as_str()?).ok()?.as_millis());
         self.value.as_u64().map(u128::from).or_else(duration)
     }
+
+    /// Makes an error of this setting.
+    fn error(&self, message: &str) -> Failure {
+        error(&self.place, message)
+    }
 }
 
 /// Makes an error of the setting at a place. The second line of a message is its help.
 fn error(place: &str, message: &str) -> Failure {
     let (message, help) = message.split_once('\n').unwrap_or((message, EXAMPLE_HELP));
-    let message = text::one_line(message, MAX_ERROR_CHARS);
-    let help = text::one_line(help, MAX_ERROR_CHARS);
+    let [message, help] = [message, help].map(|line| text::one_line(line, MAX_ERROR_CHARS));
     Failure::with_help(Exit::Usage, format!("{place}: {message}"), &help)
 }
 
@@ -94,16 +93,20 @@ fn error(place: &str, message: &str) -> Failure {
 fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, Failure> {
     let place = |start: usize| {
         let before = &text[..text.floor_char_boundary(start)];
-        let line = before.matches('\n').count() + 1;
-        let column = before.chars().rev().take_while(|one| *one != '\n').count() + 1;
-        format!("{}:{line}:{column}", text::exact(file))
+        let (line, last) = before.split('\n').enumerate().last().unwrap_or_default();
+        format!(
+            "{}:{}:{}",
+            text::exact(file),
+            line + 1,
+            last.chars().count() + 1
+        )
     };
     let table = DeTable::parse(text).map_err(|problem| {
         let start = problem.span().map_or(text.len(), |span| span.start);
         error(&place(start), &problem.message().replace('\n', " "))
     })?;
     let mut values = Vec::new();
-    flatten(table.get_ref(), &[], &mut values);
+    flatten(table.get_ref(), &mut Vec::new(), &mut values);
     values.sort_by_key(|(start, ..)| *start);
     let rows = values.into_iter().map(|(start, path, value)| Row {
         path,
@@ -114,66 +117,66 @@ fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, F
     Ok(rows.collect())
 }
 
-/// Collects the values of a table, each with the place of its name and its path, which begins with `above`.
-fn flatten(table: &DeTable<'_>, above: &[String], values: &mut Vec<(usize, Vec<String>, Value)>) {
+/// Collects the values of the table with this path, each with the place of its name and its own path.
+fn flatten(
+    table: &DeTable<'_>,
+    path: &mut Vec<String>,
+    values: &mut Vec<(usize, Vec<String>, Value)>,
+) {
     for (name, value) in table {
-        let path = [above, &[name.get_ref().to_string()]].concat();
+        path.push(name.get_ref().to_string());
         if let DeValue::Table(inner) = value.get_ref() {
-            flatten(inner, &path, values);
-            continue;
+            flatten(inner, path, values);
+        } else {
+            // Every value of TOML has its like in JSON.
+            let json = Value::deserialize(ValueDeserializer::from(value.clone()));
+            values.push((name.span().start, path.clone(), json.unwrap_or_default()));
         }
-        // Every value of TOML has its like in JSON.
-        let json = Value::deserialize(ValueDeserializer::from(value.clone()));
-        values.push((name.span().start, path, json.unwrap_or_default()));
+        path.pop();
     }
 }
 
-/// Returns the text of a file that was read, or `None` if it is not there.
-fn if_there(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<Option<String>, Failure> {
-    files::if_there(read.and_then(files::text)).map_err(|error| {
+/// Returns the text of a file that was read, or nothing if it is not there.
+fn text_of(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<String, Failure> {
+    let text = files::if_there(read.and_then(files::text));
+    text.map(Option::unwrap_or_default).map_err(|error| {
         let message = format!("cannot read {}: {error}", text::exact(path));
-        let help = "put a TOML file there, or move it away";
+        let help = "put a TOML file there, saved as UTF-8, or move it away";
         Failure::with_help(Exit::Usage, message, help)
     })
 }
 
-impl Settings {
+/// The rows of the layers that were read.
+pub(super) struct Layers {
+    info: &'static ProgramInfo,
+    rows: Vec<Row>,
+    ignored: Vec<String>,
+}
+
+impl Layers {
     /// Returns the defaults: ours, and those of the machine's file.
-    pub fn usual(info: &'static ProgramInfo) -> Self {
-        let ours = include_str!("defaults.toml");
-        let mut rows = parse("default", "".into(), ours).expect("the defaults are TOML");
+    pub(super) fn defaults(info: &'static ProgramInfo) -> Self {
+        let ours = parse("default", "".into(), include_str!("defaults.toml"));
+        let mut rows = ours.expect("the defaults are TOML");
         rows.iter_mut().for_each(|row| row.place.clear());
         let table = info.table;
-        let rounds = table.modes.iter().map(|mode| {
-            let key = format!("rounds.{}", mode.name);
-            (key, mode, MAX_ROUNDS)
-        });
-        let first = table.modes.iter().take(1);
-        let failures = first.map(|mode| (MAX_FAILURES_KEY.to_owned(), mode, MAX_FAILURES));
-        for (key, mode, field) in rounds.chain(failures) {
+        let mut rounds: Vec<_> = table
+            .modes
+            .iter()
+            .map(|mode| (format!("rounds.{}", mode.name), mode, MAX_ROUNDS))
+            .collect();
+        rounds.push((MAX_FAILURES_KEY.to_owned(), &table.modes[0], MAX_FAILURES));
+        for (key, mode, field) in rounds {
             let start = table.state.field(field).map(|field| mode.first(field));
-            if let Some(number) = start.filter(|value| value.as_u64().is_some_and(|n| n > 0)) {
+            if let Some(number) = start.filter(|value| value.as_u64() > Some(0)) {
                 let place = format!("({})", table.file);
                 rows.push(Row::new(&key, number, "default", place));
             }
         }
-        for (order, persona) in (1..).zip(Personas::declared(declared_personas(table)).all()) {
-            for (key, value) in [
-                ("label", text::plain(&persona.label).into()),
-                ("prompt", text::plain(&persona.prompt).into()),
-                ("focus", persona.focus.to_string().into()),
-                ("order", Value::from(order)),
-            ] {
-                let key = format!("personas.{}.{key}", persona.name);
-                rows.push(Row::new(&key, value, "default", String::new()));
-            }
-        }
-        rows.sort_by(|one, other| one.path.cmp(&other.path));
         Self {
-            values: values(&rows, info).expect("the defaults are settings"),
+            info,
             rows,
             ignored: Vec::new(),
-            info,
         }
     }
 
@@ -185,30 +188,6 @@ impl Settings {
         self.rows.push(row);
     }
 
-    /// Reads all layers over the defaults.
-    pub(super) fn read(
-        info: &'static ProgramInfo,
-        root: &Utf8Path,
-        seen: &Seen,
-    ) -> Result<Self, Failure> {
-        let mut settings = Self::usual(info);
-        if let Some(user) = seen.configuration.clone().or_else(user_path)
-            && let Some(text) = if_there(files::read(&user), &user)?
-        {
-            settings.add_user(&user, &text)?;
-        }
-        let name = format!("{}.toml", info.name);
-        let path = root.join(PROJECT_FOLDER).join(&name);
-        // No symlink is followed below the root.
-        let folder = Folder::open(root).and_then(|root| root.subfolder(PROJECT_FOLDER));
-        let bytes = folder.and_then(|folder| folder.read(&name, MAX_PROJECT_BYTES));
-        if let Some(text) = if_there(bytes, &path)? {
-            settings.add_project(&path, &text)?;
-        }
-        settings.add_environment(seen);
-        settings.finish()
-    }
-
     /// Adds the user's file. In it, the table of this program goes over the tables for all programs.
     pub(super) fn add_user(&mut self, file: &Utf8Path, text: &str) -> Result<(), Failure> {
         let program = self.info.program;
@@ -216,14 +195,11 @@ impl Settings {
         for mut row in parse("user", file, text)? {
             let names: Vec<&str> = row.path.iter().map(String::as_str).collect();
             match names[..] {
-                [name @ ("rounds" | "personas"), ..] => {
+                ["rounds", ..] => {
                     let help = format!("write it below [programs.{program}]");
-                    let message = format!("`{name}` belongs to one program\n{help}");
-                    return Err(error(&row.place, &message));
+                    return Err(row.error(&format!("`rounds` belongs to one program\n{help}")));
                 }
-                ["programs"] | ["programs", _] => {
-                    return Err(error(&row.place, "expected a table"));
-                }
+                ["programs"] | ["programs", _] => return Err(row.error("expected a table")),
                 ["programs", name, ..] if name == program => {
                     row.path.drain(..2);
                     of_program.push(row);
@@ -242,9 +218,6 @@ impl Settings {
 
     /// Adds a project's file. Anything but rounds and higher limits is ignored with one line.
     pub(super) fn add_project(&mut self, file: &Utf8Path, text: &str) -> Result<(), Failure> {
-        if text.matches('.').count() > MAX_DOTS {
-            return Err(error(&text::exact(file), "too many dots"));
-        }
         let is_allowed = |row: &Row| PROJECT_KEYS.contains(&row.path[0].as_str());
         let (rows, others): (Vec<Row>, Vec<Row>) = parse("project", file, text)?
             .into_iter()
@@ -259,9 +232,12 @@ impl Settings {
             ));
         }
         for row in rows {
-            let key = row.key();
-            let least = self.row(&key).and_then(Row::limit);
+            let mut below = self.rows.iter();
+            let least = below
+                .find(|below| below.path == row.path)
+                .and_then(Row::limit);
             if row.path[0] == "limits" && row.limit().is_some_and(|limit| Some(limit) < least) {
+                let key = row.key();
                 let line = format!("{}: ignored `{key}`: it is less than yours", row.place);
                 self.ignored.push(line);
             } else {
@@ -280,35 +256,63 @@ impl Settings {
         });
         for (key, name) in variables.into_iter().chain(rounds) {
             let variable = self.info.variable(&name);
-            if let Some(text) = seen.variable(&variable) {
-                let value = match text.parse::<u64>() {
-                    // A typo must not open the gate.
-                    _ if key == "evidence" && text != "optional" => "required".into(),
-                    Ok(number) if key.contains('.') => number.into(),
-                    _ => text::plain(text).into(),
-                };
-                self.add(Row::new(&key, value, "environment", variable));
-            }
+            let Some(text) = seen.variable(&variable) else {
+                continue;
+            };
+            let value = match text.parse::<u64>() {
+                // A typo must not open the gate.
+                _ if key == "evidence" && text != "optional" => "required".into(),
+                Ok(number) if key.contains('.') => number.into(),
+                _ => text::plain(text).into(),
+            };
+            self.add(Row::new(&key, value, "environment", variable));
         }
     }
 
-    /// Reads the values of all layers.
-    pub(super) fn finish(mut self) -> Result<Self, Failure> {
-        let values = values(&self.rows, self.info);
-        self.values = values.map_err(|message| self.value_error(&message))?;
+    /// Reads the values of all layers. An error is at the row that brings it.
+    pub(super) fn finish(mut self) -> Result<Settings, Failure> {
+        let values = values(&self.rows, self.info).map_err(|message| {
+            let has_error = |count: &usize| {
+                values(&self.rows[..*count], self.info).err().as_ref() == Some(&message)
+            };
+            let counts = (1..=self.rows.len()).rev().take_while(has_error);
+            self.rows[counts.last().unwrap_or(self.rows.len()) - 1].error(&message)
+        })?;
         self.rows.sort_by(|one, other| one.path.cmp(&other.path));
-        Ok(self)
+        Ok(Settings {
+            values,
+            rows: self.rows,
+            ignored: self.ignored,
+            info: self.info,
+        })
+    }
+}
+
+impl Settings {
+    /// Returns the defaults.
+    pub fn usual(info: &'static ProgramInfo) -> Self {
+        let defaults = Layers::defaults(info).finish();
+        defaults.expect("the defaults are settings")
     }
 
-    /// Returns an error of the values, at the row that brings it.
-    fn value_error(&self, message: &str) -> Failure {
-        let has_error = |count: &usize| {
-            let error = values(&self.rows[..*count], self.info).err();
-            error.as_deref() == Some(message)
-        };
-        let counts = (1..=self.rows.len()).rev().take_while(has_error);
-        let row = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1];
-        error(&row.place, message)
+    /// Reads all layers over the defaults.
+    pub(super) fn read(
+        info: &'static ProgramInfo,
+        root: &Utf8Path,
+        seen: &Seen,
+    ) -> Result<Self, Failure> {
+        let mut layers = Layers::defaults(info);
+        if let Some(user) = seen.configuration.clone().or_else(user_path) {
+            layers.add_user(&user, &text_of(files::read(&user), &user)?)?;
+        }
+        let name = format!("{}.toml", info.name);
+        let path = root.join(PROJECT_FOLDER).join(&name);
+        // No symlink is followed below the root.
+        let folder = Folder::open(root).and_then(|root| root.subfolder(PROJECT_FOLDER));
+        let bytes = folder.and_then(|folder| folder.read(&name, MAX_PROJECT_BYTES));
+        layers.add_project(&path, &text_of(bytes, &path)?)?;
+        layers.add_environment(seen);
+        layers.finish()
     }
 }
 

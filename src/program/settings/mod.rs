@@ -90,11 +90,6 @@ impl Settings {
         Self::read(info, root, &seen)
     }
 
-    /// Reads the settings as [`Self::load`] does, or returns the defaults if they cannot be used.
-    pub(super) fn load_or_usual(info: &'static ProgramInfo, root: &Utf8Path) -> Self {
-        Self::load(info, root).unwrap_or_else(|_| Self::usual(info))
-    }
-
     /// Returns the environment that the hooks saw in the session of a command, or `None` outside a client and before the
     /// first hook. Programs that the command starts get the variables that the hooks saw.
     pub(super) fn seen(info: &ProgramInfo, session: Option<&str>) -> Option<Seen> {
@@ -194,11 +189,4 @@ pub(super) fn user_path() -> Option<Utf8PathBuf> {
 /// Returns the user's environment in this process.
 fn own_environment(info: &ProgramInfo) -> Seen {
     Seen::current(user_path(), &info.variable(""))
-}
-
-/// Parses a number from 1 to `most`, in digits alone.
-pub fn positive(text: &str, most: u64) -> Option<u64> {
-    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    let number = text.parse().ok().filter(|_| is_number)?;
-    (1..=most).contains(&number).then_some(number)
 }

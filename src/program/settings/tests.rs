@@ -1,7 +1,7 @@
 //! What both files may say, what a project's may not, and where each value comes from.
 
+use super::layers::Layers;
 use super::*;
-use crate::machine::Focus;
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
 use crate::program::exit::Failure;
@@ -13,7 +13,7 @@ mod slips;
 const USER: &str = "/home/a b/.config/claudex-loop/config.toml";
 
 fn user(text: &str) -> Result<Settings, Failure> {
-    let mut layers = Settings::usual(crate::plan::INFO);
+    let mut layers = Layers::defaults(crate::plan::INFO);
     layers.add_user(USER.into(), text)?;
     layers.finish()
 }
@@ -27,7 +27,7 @@ fn example() -> &'static str {
 
 /// The user's file and over it the project's.
 fn both(of_user: &str, of_project: &str) -> Result<Settings, Failure> {
-    let mut layers = Settings::usual(crate::plan::INFO);
+    let mut layers = Layers::defaults(crate::plan::INFO);
     layers.add_user(USER.into(), of_user)?;
     layers.add_project("/p/.claude/claudex.toml".into(), of_project)?;
     layers.finish()
@@ -49,34 +49,6 @@ fn source(settings: &Settings, key: &str) -> String {
     row.expect(key).source()
 }
 
-fn names(settings: &Settings) -> Vec<&str> {
-    settings
-        .personas
-        .all()
-        .iter()
-        .map(|persona| persona.name.as_str())
-        .collect()
-}
-
-#[test]
-fn rounds_are_positive_integers() {
-    for bad in [
-        "0",
-        "-1",
-        "1.5",
-        "three",
-        "",
-        "1001",
-        "99999999999999999999",
-        "+3",
-        " 3",
-        "٣",
-    ] {
-        assert_eq!(positive(bad, 1000), None, "{bad}");
-    }
-    assert_eq!(positive("007", 1000), Some(7));
-}
-
 #[test]
 fn file_without_values_changes_nothing() {
     let usual = Settings::usual(crate::plan::INFO);
@@ -90,42 +62,6 @@ fn file_without_values_changes_nothing() {
         assert_eq!(user(text).unwrap().values, usual.values, "{text:?}");
     }
     assert_eq!(both("", "").unwrap().rows, usual.rows);
-}
-
-/// Returns a user's file with these tables of personas.
-fn personas(tables: &[(&str, &str)]) -> String {
-    let tables = tables.iter();
-    let tables =
-        tables.map(|(name, keys)| format!("[programs.claudex-loop.personas.{name}]\n{keys}\n"));
-    tables.collect()
-}
-
-#[test]
-fn personas_are_adjusted_added_removed_and_ordered() {
-    let settings = user(&personas(&[
-        ("last", "prompt = \"z\""),
-        ("also-last", "prompt = \"y\"\nfocus = \"operations\""),
-        (
-            "first",
-            "prompt = \"a\\r\\nb\"\nlabel = \"First review\"\norder = -5",
-        ),
-        ("operations", "order = 0"),
-        ("security", "enabled = false"),
-    ]));
-    let settings = settings.unwrap();
-    let by_order_then_name = ["first", "operations", "engineer", "also-last", "last"];
-    assert_eq!(names(&settings), by_order_then_name);
-    let all = settings.personas.all();
-    assert_eq!(all[0].label, "First review");
-    assert_eq!(all[0].prompt, "a\nb");
-    assert_eq!(all[1].focus, Focus::Operations, "its own");
-    assert_eq!(all[3].focus, Focus::Operations);
-    assert_eq!(all[4].label, "last");
-    assert_eq!(all[4].focus, Focus::Engineering);
-
-    let off = "enabled = false";
-    let none = personas(&[("engineer", off), ("security", off), ("operations", off)]);
-    assert!(wrong(&none).0.ends_with("no persona is left to review"));
 }
 
 #[test]
@@ -265,7 +201,6 @@ fn example_has_every_key() {
     }
     check_keys::<values::Values>();
     check_keys::<ReviewerSettings>();
-    check_keys::<values::PersonaTable>();
     check_keys::<ConfiguredCommand>();
     check_keys::<values::LimitSettings>();
 }

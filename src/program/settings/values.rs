@@ -2,21 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer, de::Error as _};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{AUTO, MOST_MINUTES, MOST_ROUNDS};
-use crate::machine::Focus;
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::{Limits, Spelled};
 use crate::program::info::ProgramInfo;
 use crate::review::evidence::EvidencePolicy;
-use crate::review::personas::{Persona, Personas};
 use crate::review::settings::ReviewerSettings;
 use crate::text;
-
-/// The longest label of a persona, in characters: it is in every line of a table of rounds.
-const MAX_LABEL_CHARS: usize = 80;
 
 /// The values that hold.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -28,9 +23,6 @@ pub struct Values {
     pub evidence: EvidencePolicy,
     /// The reviewers by name.
     pub reviewers: BTreeMap<String, ReviewerSettings>,
-    /// The persona of each round.
-    #[serde(deserialize_with = "personas")]
-    pub personas: Personas,
     /// The commands that a machine's `run` may name, by name.
     #[serde(default)]
     pub commands: BTreeMap<String, ConfiguredCommand>,
@@ -47,13 +39,10 @@ pub struct Values {
 impl Values {
     /// Returns the error about a name that means no reviewer. Its help is in a second line.
     pub(in crate::program) fn unknown_reviewer(&self, name: &str) -> String {
-        let name = text::one_line(name, MAX_LABEL_CHARS);
-        let names: String = self
-            .reviewers
-            .keys()
-            .map(|name| format!(", `{name}`"))
-            .collect();
-        format!("`{name}` is not a reviewer\nchoose `{AUTO}`{names}")
+        let name = text::one_line(name, 80);
+        let names: Vec<&str> = self.reviewers.keys().map(String::as_str).collect();
+        let names = names.join("`, `");
+        format!("`{name}` is not a reviewer\nchoose `{AUTO}`, `{names}`")
     }
 
     /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its
@@ -71,15 +60,13 @@ impl Values {
             return Err(problem);
         }
         let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
-        if let Some(mode) = self
-            .rounds
-            .keys()
+        let mut named = self.rounds.keys();
+        named
             .find(|mode| !modes.contains(&mode.as_str()))
-        {
-            let modes = modes.join("`, `");
-            return Err(format!("unknown mode `{mode}`\nthe modes are `{modes}`"));
-        }
-        Ok(())
+            .map_or(Ok(()), |mode| {
+                let modes = modes.join("`, `");
+                Err(format!("unknown mode `{mode}`\nthe modes are `{modes}`"))
+            })
     }
 }
 
@@ -121,30 +108,4 @@ impl<const MAX: u64> TryFrom<Value> for Whole<MAX> {
         let error = || format!("expected a positive integer up to {MAX}, found `{value}`");
         number.map(Self).ok_or_else(error)
     }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(super) struct PersonaTable {
-    label: Option<String>,
-    prompt: String,
-    order: Option<i64>,
-    focus: Option<Focus>,
-    enabled: Option<bool>,
-}
-
-fn personas<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Personas, D::Error> {
-    let mut enabled: Vec<_> = BTreeMap::<String, PersonaTable>::deserialize(deserializer)?
-        .into_iter()
-        .filter(|(_, table)| table.enabled != Some(false))
-        .collect();
-    enabled.sort_by_key(|(_, table)| table.order.unwrap_or(i64::MAX));
-    let personas = enabled.into_iter().map(|(name, table)| Persona {
-        label: text::one_line(table.label.as_ref().unwrap_or(&name), MAX_LABEL_CHARS),
-        prompt: text::plain(&table.prompt).trim().to_owned(),
-        focus: table.focus.unwrap_or(Focus::Engineering),
-        name,
-    });
-    let problem = "no persona is left to review\nleave one of them enabled";
-    Personas::new(personas.collect()).ok_or_else(|| D::Error::custom(problem))
 }

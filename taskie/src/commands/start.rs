@@ -1,7 +1,7 @@
 //! `new-plan` and `continue-plan`.
 
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{adopt, locate, loops, out, start};
+use claudex_loop::program::{adopt, incompatible, locate, loops, out, start};
 use claudex_loop::store::{IdForm, LoopId, StoreError};
 use claudex_loop::{Actor, OpenError, Store, text};
 
@@ -50,7 +50,7 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
                 return call.say(&held);
             }
             Err(OpenError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. })) => {}
-            Err(error) => return Err(start::refusal(call.info, error)),
+            Err(error) => return Err(incompatible::failure(call.info, error)),
         }
     }
 }

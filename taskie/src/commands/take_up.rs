@@ -2,7 +2,7 @@
 
 use claudex_loop::OpenError;
 use claudex_loop::program::exit::Failure;
-use claudex_loop::program::{loops, start};
+use claudex_loop::program::{incompatible, loops};
 use claudex_loop::store::{LoopId, MAX_BYTES, Store};
 use serde_json::{Map, Value as Json, json};
 
@@ -85,7 +85,7 @@ pub(super) fn take_up(
     let imported = AnyLoop::import(store, &document, path, beginning, call.actor);
     let held = imported.map_err(|error| match error {
         OpenError::Unfit(why) => refused(why),
-        error => start::refusal(call.info, error),
+        error => incompatible::failure(call.info, error),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
     entered::taken_up(held.raw()).map_err(refused)?;

@@ -4,7 +4,7 @@ mod wrong;
 
 use serde_json::Value;
 
-use crate::support::{Project, has, write};
+use crate::support::{Project, write};
 
 const PAGE: &str = include_str!("../../../docs/configuration.md");
 
@@ -94,27 +94,6 @@ fn nearer_layer_goes_before_the_others() {
     project.run("cancel").exits(0);
     let id = project.start(&["--rounds", "6"]);
     assert_eq!(project.field(&id, "max_rounds"), "6", "the flag's");
-}
-
-#[test]
-fn personas_of_the_user_review_in_their_order() {
-    let persona = "[programs.claudex-loop.personas.access]\nlabel = \"Accessibility review\"\nprompt = \"You use a screen reader.\"\norder = -1\n";
-    let project = Project::new().configured(persona);
-    let first = "Round 1: Accessibility review\n  You use a screen reader.\n";
-    project.answers("personas", 0, first);
-    let id = project.start(&["--rounds", "3"]);
-    project.plan("# Plan\n");
-    has(
-        &project.fire().blocked(),
-        "round 1 of 3, Accessibility review",
-    );
-    project.reviews(&id, "fake-findings", 0, "Accessibility review");
-    project.plan("# Plan, revised\n");
-    has(
-        &project.fire().blocked(),
-        "round 2 of 3, Senior-engineer review",
-    );
-    project.answers("status", 0, "Senior-engineer review");
 }
 
 #[test]

@@ -18,11 +18,7 @@ fn review_from_start_to_summary_touches_no_file() {
         "Max rounds: 1",
         "Topic: uncommitted changes of main",
         "End your turn",
-        &project
-            .runner(&id)
-            .display()
-            .to_string()
-            .replace('\'', r"'\''"),
+        &project.runner(&id).display().to_string(),
     ] {
         has(&started.out, part);
     }

@@ -198,10 +198,11 @@ fn unreadable_answer_of_client_is_asked_once_more() {
     assert_eq!(calls(&bench), 2);
 
     let prose = claude_ends(json!({ "result": prose }));
-    for (again, flags) in [(&*prose, ""), ("exec sleep 86400\n", "--timeout 3s")] {
+    for (again, limits) in [(&*prose, ""), ("exec sleep 86400\n", "timeout = \"3s\"")] {
         let bench = Bench::new();
+        bench.limit(limits);
         bench.install("claude", &repairing(&bench, &prose, again));
-        let ran = bench.review("claude", flags).exits(5);
+        let ran = bench.review("claude", "").exits(5);
         ran.says("the reviewer’s answer is not a verdict");
         assert_eq!(calls(&bench), 2);
     }

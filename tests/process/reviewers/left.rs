@@ -102,7 +102,7 @@ fn reviewer_may_look_and_change_nothing() {
     script += &format!("{program} status >>'{output}' 2>&1\n{}", codex_clean());
     bench.install("codex", &script);
     let before = bench.project.state(id);
-    bench.review("codex", "--timeout 20s").exits(0);
+    bench.review("codex", "").exits(0);
     let output = std::fs::read_to_string(bench.note("told")).unwrap();
     for refusal in ["status 1\n", "a reviewer or drafter may not run"] {
         assert_eq!(output.matches(refusal).count(), calls.len(), "{output}");

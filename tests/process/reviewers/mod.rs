@@ -11,7 +11,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, begins, ends, executable, has, lacks, path_without_clients};
+use crate::support::{
+    Project, Ran, begins, ends, executable, has, lacks, path_without_clients, write,
+};
 
 /// A project in round 1 whose PATH has the programs of a test and no real client.
 struct Bench {
@@ -26,6 +28,11 @@ impl Bench {
         std::fs::create_dir(bin(&project)).unwrap();
         let project = project.with("PATH", &path);
         Self { project, id }
+    }
+
+    /// Makes the user's configuration, with these limits.
+    fn limit(&self, limits: &str) {
+        write(&self.project.user_file(), format!("[limits]\n{limits}\n"));
     }
 
     /// Puts a program into PATH: what `/bin/sh` does with this.

@@ -111,8 +111,8 @@ fn cases() -> Vec<Case> {
     let unknown = "error: unknown option '--no-such-flag'";
     let flood = "cat >/dev/null\nhead -c 5000000 /dev/zero | tr '\\0' x\n";
     let answered = json!({ "type": "result", "is_error": false, "structured_output": clean() });
-    let idle = "--idle-timeout 700ms";
-    let short = "--timeout 500ms";
+    let idle = "idle-timeout = \"700ms\"";
+    let short = "timeout = \"500ms\"";
     let mut cases: Vec<Case> = vec![
         ("not-installed", String::new(), ""),
         (
@@ -186,8 +186,9 @@ fn each_row_comes_to_what_the_table_says() {
     let rows = rows();
     let bench = Bench::new();
     let copy = bench.project.copy();
-    for (name, script, flags) in cases() {
+    for (name, script, limits) in cases() {
         bench.project.restore(&copy);
+        bench.limit(limits);
         let row = rows
             .iter()
             .find(|row| row.name == name)
@@ -197,7 +198,7 @@ fn each_row_comes_to_what_the_table_says() {
         if !script.is_empty() {
             bench.install(client, &script);
         }
-        let ran = bench.review(client, flags);
+        let ran = bench.review(client, "");
         assert_eq!(ran.code, 5, "{name}: {ran:?}");
         let message = row.said.replace('’', "'");
         let quotes_it =

@@ -72,13 +72,9 @@ fn agents_own_environment_waives_nothing() {
 }
 
 #[test]
-fn agent_may_not_shorten_limits_or_choose_reviewer() {
+fn agent_may_not_choose_the_reviewer() {
     let (project, id) = Project::reviewing(&[]);
     let review = format!("review {id}");
-    for flag in ["--timeout", "--idle-timeout"] {
-        let why = "an agent may not shorten the user’s time limits";
-        project.answers_in("s1", &format!("{review} {flag} 1s"), 1, why);
-    }
     let forged = format!("{review} --reviewer fake-clean");
     project.answers_in("s1", &forged, 1, "the user chooses the reviewer");
     assert_eq!(project.runs(&id), 0);
@@ -88,9 +84,7 @@ fn agent_may_not_shorten_limits_or_choose_reviewer() {
         "review --reviewer fake-clean"
     );
     // The user may, and an agent may name the reviewer that they chose.
-    project
-        .run(&format!("{review} --timeout 20s --idle-timeout 20s"))
-        .exits(0);
+    project.run(&review).exits(0);
     let (project, id) = Project::reviewing(&[]);
     let project = project.configured("reviewer = \"lint\"\n");
     project.answers_in("s1", &format!("review {id} --reviewer lint"), 0, "");

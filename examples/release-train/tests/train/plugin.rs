@@ -156,7 +156,7 @@ fn no_command_names_the_engine() {
             "doctor",
             "config path",
             "config show",
-            "hooks --by-name",
+            "hooks",
             "start train --what",
             "start train",
             "start nowhere 1.0",
