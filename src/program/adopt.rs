@@ -1,7 +1,6 @@
 //! `adopt`: the user takes a loop over into this session.
 
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::time::SystemTime;
 
 use super::arguments::LoopArgs;
 use super::builder::Program;
@@ -95,9 +94,7 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let Some((_, listed)) = active.into_iter().find(|(_, listed)| is_anothers(listed)) else {
         return Ok(());
     };
-    let idle = SystemTime::now()
-        .duration_since(listed.modified)
-        .unwrap_or_default();
+    let idle = listed.modified.elapsed().unwrap_or_default();
     if idle >= RECENT {
         return Ok(());
     }

@@ -65,7 +65,8 @@ pub(super) fn import(
     let imported = program.app.import(&store, &bytes, path, beginning, actor);
     let held = imported.map_err(|error| match error {
         OpenError::Unfit(why) => {
-            let help = format!("fix it and try again; a document has {MAX_BYTES} bytes at most");
+            let help =
+                format!("fix it, save it as UTF-8 of at most {MAX_BYTES} bytes, and try again");
             refused(why, &help)
         }
         error => incompatible::failure(info, error),

@@ -156,13 +156,9 @@ fn value(program: &Program, field: &FieldInfo, matches: &ArgMatches) -> Option<V
 /// Returns the mode of a start, and its arguments.
 fn mode<'a>(info: &ProgramInfo, matches: &'a ArgMatches) -> (&'static ModeInfo, &'a ArgMatches) {
     let modes = info.table.modes;
-    let Some((name, arguments)) = matches.subcommand() else {
-        return (&modes[0], matches);
-    };
-    let mode = modes
-        .iter()
-        .find(|mode| mode.name == name)
-        .expect("the command line has only these modes");
+    let (name, arguments) = matches.subcommand().unwrap_or((modes[0].name, matches));
+    let named = modes.iter().find(|mode| mode.name == name);
+    let mode = named.expect("the command line has only these modes");
     (mode, arguments)
 }
 

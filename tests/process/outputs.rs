@@ -131,17 +131,17 @@ fn configuration_and_doctor_are_whole() {
         .configured("reviewer = \"lint\"\n[programs.claudex-loop.rounds]\nplan = 5\n");
     let text = output(&project, "no id", &["config", "show"]);
     insta::assert_snapshot!(text, @r#"
-    evidence = "required"                                                                      default
-    limits.idle-timeout = "5m"                                                                 default
-    limits.max-failures = 3                                                                    default (machine.toml)
-    limits.stale-minutes = 15                                                                  default
-    limits.timeout = "15m"                                                                     default
-    reviewer = "lint"                                                                          user /home/config/claudex-loop/config.toml:1:1
-    reviewers.claude.kind = "claude"                                                           default
-    reviewers.codex.kind = "codex"                                                             default
-    reviewers.lint.kind = "lint"                                                               default
-    rounds.plan = 5                                                                            user /home/config/claudex-loop/config.toml:3:1
-    rounds.review = 1                                                                          default (machine.toml)
+    evidence = "required"             default
+    limits.idle-timeout = "5m"        default
+    limits.max-failures = 3           default (machine.toml)
+    limits.stale-minutes = 15         default
+    limits.timeout = "15m"            default
+    reviewer = "lint"                 user /home/config/claudex-loop/config.toml:1:1
+    reviewers.claude.kind = "claude"  default
+    reviewers.codex.kind = "codex"    default
+    reviewers.lint.kind = "lint"      default
+    rounds.plan = 5                   user /home/config/claudex-loop/config.toml:3:1
+    rounds.review = 1                 default (machine.toml)
     "#);
 
     let text = output(&project, "no id", &["doctor"]);

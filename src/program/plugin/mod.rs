@@ -129,24 +129,19 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     });
     let mut files = Files::from([
         (write::MANIFEST.to_owned(), manifest(program, name, info)),
-        (
-            "README.md".to_owned(),
-            template!("README.md").render(&facts)?,
-        ),
         ("SPEC.md".to_owned(), info.spec.to_owned()),
-        (
-            format!("bin/{program_name}"),
-            template!("launcher.sh").render(&facts)?,
-        ),
         (
             "hooks/hooks.json".to_owned(),
             include_str!("hooks.json").to_owned(),
         ),
-        (
-            "hooks/stop-hook.sh".to_owned(),
-            template!("stop-hook.sh").render(&facts)?,
-        ),
     ]);
+    for (path, template) in [
+        ("README.md", template!("README.md")),
+        (&format!("bin/{program_name}"), template!("launcher.sh")),
+        ("hooks/stop-hook.sh", template!("stop-hook.sh")),
+    ] {
+        files.insert(path.to_owned(), template.render(&facts)?);
+    }
     for verb in QUIET_HOOKS {
         facts["verb"] = json!(verb);
         let hook = template!("quiet-hook.sh").render(&facts)?;
