@@ -14,19 +14,16 @@ pub struct Diagnostic {
     pub span: Range<usize>,
     /// The fix, in the imperative.
     pub help: Option<String>,
-    /// Further places that belong to it, each with its own label.
-    pub related: Vec<(Range<usize>, String)>,
 }
 
 impl Diagnostic {
-    /// Makes a finding without help and other places.
+    /// Makes a finding without help.
     pub fn new(code: &'static str, span: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
             span,
             help: None,
-            related: Vec::new(),
         }
     }
 
@@ -50,17 +47,10 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Sorts findings by their place, and adds the lines of other places to the help.
+    /// Sorts findings by their place.
     pub(crate) fn new(name: &str, source: &str, mut list: Vec<Diagnostic>) -> Self {
         list.sort_by_key(|one| (one.span.start, one.span.end));
         list.dedup();
-        for found in &mut list {
-            let related = found.related.drain(..);
-            let lines = related
-                .map(|(span, label)| format!("{label}: line {}", line_of(source, span.start)));
-            let parts: Vec<String> = lines.chain(found.help.take()).collect();
-            found.help = (!parts.is_empty()).then(|| parts.join("; "));
-        }
         Self {
             name: name.to_owned(),
             source: source.to_owned(),
@@ -137,11 +127,9 @@ pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<S
 }
 
 /// Returns names as "`a`, `b` and `c`".
-pub fn list<S: AsRef<str>>(names: &[S]) -> String {
-    let quoted: Vec<String> = names
-        .iter()
-        .map(|name| format!("`{}`", name.as_ref()))
-        .collect();
+pub fn list<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
+    let names = names.into_iter();
+    let quoted: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => quoted.concat(),

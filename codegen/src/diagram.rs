@@ -3,12 +3,14 @@
 //! Edges between the same two phases that the same kind of caller takes share one arrow, so that a phase with seven ways
 //! back to itself is still readable. A state diagram would fit better, but its arrows cannot be dashed.
 
+use std::collections::HashSet;
+
 use minijinja::context;
 use serde::Serialize;
 
 use crate::diagnostic::one_line;
 use crate::emit::render::{render, serde};
-use crate::model::{Actor, Behaviour, Edge, Entry, Machine};
+use crate::model::{Actor, Behaviour, Edge, Machine};
 
 /// The number of phases from which a transition of `from = "*"` is drawn as one arrow.
 const MIN_SHARED_SOURCES: usize = 5;
@@ -38,7 +40,7 @@ fn arrows(machine: &Machine) -> Vec<Arrow<'_>> {
     let mut arrows: Vec<Arrow<'_>> = Vec::new();
     for edge in &edges {
         let name = &edge.declared.name;
-        let from = (!is_shared(machine, name)).then(|| phase(edge.from));
+        let from = (!is_shared(machine, &edges, name)).then(|| phase(edge.from));
         let to = phase(edge.to);
         let caller = caller(machine, edge);
         let mut label = escaped(name) + caller;
@@ -86,13 +88,14 @@ fn caller(machine: &Machine, edge: &Edge<'_>) -> &'static str {
 }
 
 /// Returns whether a transition leaves every phase that is not terminal for the same one, and there are many of them.
-fn is_shared(machine: &Machine, name: &str) -> bool {
+fn is_shared(machine: &Machine, edges: &[Edge<'_>], name: &str) -> bool {
     let open_phases = machine.phases.iter().filter(|phase| !phase.terminal);
-    let mut entries = machine.transitions.iter();
-    let is_other = |entry: &Entry| {
-        *entry.name == name && (entry.any_source().is_none() || entry.target().is_none())
-    };
-    open_phases.count() >= MIN_SHARED_SOURCES && !entries.any(is_other)
+    let own_edges = edges.iter().filter(|edge| *edge.declared.name == *name);
+    let sources: HashSet<usize> = own_edges.clone().map(|edge| edge.from).collect();
+    let targets: HashSet<usize> = own_edges.map(|edge| edge.to).collect();
+    sources.len() >= MIN_SHARED_SOURCES
+        && sources.len() == open_phases.count()
+        && targets.len() == 1
 }
 
 /// Returns text inside Mermaid's quotes, in which `#name;` is a character.

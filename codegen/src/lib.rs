@@ -20,7 +20,6 @@ mod diagram;
 mod emit;
 pub mod templates;
 
-pub use check::check;
 pub use config::Config;
 pub use diagnostic::{Diagnostic, Diagnostics, line_of};
 pub use diagram::diagram;
@@ -43,7 +42,7 @@ pub struct Generated {
 /// # Errors
 /// Returns the first problem of the file's form alone, else all problems of its meaning, in the order of the file.
 pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
-    let checked = model::parse(source).and_then(|machine| match check(&machine) {
+    let checked = model::parse(source).and_then(|machine| match check::check(&machine, source) {
         found if found.is_empty() => Ok(machine),
         found => Err(found),
     });

@@ -24,7 +24,7 @@ use texts::{Extension, Name, Path, Variable};
 
 pub use at::At;
 pub(crate) use behaviour::Behaviour;
-pub use expression::{Guard, Operand, Read, Update};
+pub use expression::{Comparison, Guard, Operand, Read, Update};
 pub use field::{Constant, Field, FieldKind};
 pub use graph::Edge;
 pub(crate) use parse::parse;
@@ -107,5 +107,5 @@ pub(crate) struct State {
 
 fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<At<String>, D::Error> {
     let name = At::<Name>::deserialize(deserializer)?;
-    Ok(name.map(|name| name.to_string()))
+    Ok(At::new(name.to_string(), name.span()))
 }

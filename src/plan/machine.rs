@@ -49,7 +49,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
                     Ok(machine) => out::line(&format!(
                         "{}: machine `{}` is well-formed: {} phases, {} transitions, {} edges",
                         display_name(&file),
-                        machine.name.value,
+                        machine.name,
                         machine.phases.len(),
                         machine.first_entries().len(),
                         machine.edges().len(),

@@ -159,7 +159,7 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     if std::env::var_os("CLAUDEX_TESTKIT").is_none_or(|much| much != "whole") {
         return Ok("left out: CLAUDEX_TESTKIT is not `whole`".to_owned());
     }
-    let name = &walk.machine.name.value;
+    let name = &*walk.machine.name;
     let package = walk.kit.file.with_file_name(".").canonicalize()?;
     let metadata = cargo(&package)
         .args(["metadata", "--format-version", "1", "--offline"])

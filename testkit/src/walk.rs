@@ -251,8 +251,8 @@ impl Walk {
         }
         for verb in self.verbs() {
             let mut actors = verb.by.iter();
-            let by = actors.find(|by| self.may_be_open(state, verb, by.value));
-            moves.extend(by.map(|by| Move::verb(verb, by.value)));
+            let by = actors.find(|by| self.may_be_open(state, verb, ***by));
+            moves.extend(by.map(|by| Move::verb(verb, **by)));
         }
         moves
     }
@@ -275,7 +275,7 @@ impl Walk {
             .into_iter()
             .filter(|edge| edge.declared.name == verb.name);
         let has_evidence = state.journal.is_reviewed || verb.requires.is_none();
-        let is_allowed = verb.by.iter().any(|by| by.value == actor);
+        let is_allowed = verb.by.iter().any(|by| **by == actor);
         is_allowed && has_evidence && edges.any(|edge| edge.from == state.phase)
     }
 

@@ -137,7 +137,7 @@ fn expected(
     let argument = |name: &str| json(&values[&format!("args.{name}")]);
     let number = |json: &Json| json.as_i64().unwrap();
     let set = entry.set.iter().map(|(field, update)| {
-        let value = match &update.value {
+        let value = match &**update {
             Update::Value(Operand::Constant(value)) => json(value),
             Update::Value(Operand::Read(read)) if read.is_argument => argument(&read.name),
             Update::Value(Operand::Read(read)) => {
@@ -151,19 +151,19 @@ fn expected(
                 next_word(model, &read.name, word).into()
             }
         };
-        (field.value.clone(), value)
+        (field.to_string(), value)
     });
     set.collect()
 }
 
 /// Returns the word that follows in a `one_of` field. The first one follows the last.
 fn next_word<'m>(model: &'m Model, field: &str, word: &str) -> &'m str {
-    let found = model.fields.iter().find(|one| one.name.value == field);
+    let found = model.fields.iter().find(|one| *one.name == *field);
     let Some(FieldKind::OneOf(words)) = found.map(|field| &field.kind) else {
         panic!("`{field}` has no words");
     };
     let at = words.iter().position(|one| one.as_str() == word).unwrap();
-    &words[(at + 1) % words.len()].value
+    &words[(at + 1) % words.len()]
 }
 
 /// Returns evidence of this kind for the loop as it is.
@@ -185,9 +185,9 @@ fn fields_as_json<M: Machine>(held: &Held<M>) -> Map<String, Json> {
 /// Returns values that open an edge, and from which its updates stay in range.
 fn solve<M: Machine>(model: &Model, entry: &Entry, from: usize) -> Option<Values> {
     let choices = choices::<M>(model, entry, from);
-    let guard = entry.when.as_ref().map(|guard| &guard.value);
+    let guard = entry.when.as_deref();
     let is_small = |value: &Constant| !matches!(value, Constant::Count(0 | 1_000_001..));
-    let updated: Vec<&String> = entry.set.iter().map(|(field, _)| &field.value).collect();
+    let updated: Vec<&String> = entry.set.iter().map(|(field, _)| &**field).collect();
     (0..100_000).find_map(|state| {
         let value = |name: &str| pick(name, &choices[name], state);
         let is_open = guard.is_none_or(|guard| guard.holds(&|name| value(name).clone()));
@@ -226,7 +226,7 @@ fn choices<M: Machine>(model: &Model, entry: &Entry, from: usize) -> Choices {
         .filter(|field| field.exists_in(phase))
         .filter_map(|field| {
             let values = values_of(&field.kind, &numbers)?;
-            Some((field.name.value.clone(), values))
+            Some((field.name.to_string(), values))
         });
     let arguments = entry.args.iter().filter_map(|argument| {
         let values = values_of(&argument.kind, &numbers)?;
@@ -244,7 +244,7 @@ fn values_of(kind: &FieldKind, numbers: &[u64]) -> Option<Vec<Constant>> {
             .collect(),
         FieldKind::Flag => vec![Constant::Flag(true), Constant::Flag(false)],
         FieldKind::Text | FieldKind::Path => vec![text("x"), text("")],
-        FieldKind::OneOf(words) => words.iter().map(|word| text(&word.value)).collect(),
+        FieldKind::OneOf(words) => words.iter().map(|word| text(word)).collect(),
         FieldKind::Data(_) | FieldKind::Held(_) => return None,
     })
 }
@@ -264,13 +264,13 @@ fn fields<M: Machine>(values: &Values) -> M::Fields {
 }
 
 fn transition<M: Machine>(entry: &Entry, values: &Values) -> M::Transition {
-    let name = entry.name.value.clone();
+    let name = entry.name.to_string();
     let args: Map<String, Json> = entry
         .args
         .iter()
         .map(|argument| {
             let value = &values[&format!("args.{}", argument.name)];
-            (argument.name.value.clone(), json(value))
+            (argument.name.to_string(), json(value))
         })
         .collect();
     let written = if args.is_empty() {

@@ -106,7 +106,7 @@ pub(crate) fn crate_of(name: &str, machines: &[MachineFile]) -> Crate {
              include!(concat!(env!(\"OUT_DIR\"), \"/{module}/{name}.rs\"));\n    \
              include!(concat!(env!(\"OUT_DIR\"), \"/{module}/{name}.program.rs\"));\n}}\n",
             found.place,
-            name = found.machine.name.value,
+            name = found.machine.name,
             module = found.module,
         ));
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::Check;
 use super::types::{misfit, no_count};
-use super::{Check, strs};
 use crate::diagnostic::list;
 use crate::model::{
     Actor, Argument, At, Behaviour, Constant, Edge, Entry, Evidence, FieldKind, Named, Phase,
@@ -52,16 +52,12 @@ fn outcomes(check: &Check<'_>, at: usize, behaviour: &Behaviour) {
     }
 }
 
-/// Returns the first entry of a transition from a phase, or reports that there is none, unless the transition has another
-/// problem.
+/// Returns the first entry of a transition from a phase, or reports that there is none.
 fn find_entry<'m>(check: &Check<'m>, from: usize, name: &At<String>) -> Option<&'m Entry> {
-    let mut entries = check.entries(name);
-    let sources = entries.clone().flat_map(|entry| entry.sources()).take(4);
-    entries.clone().next()?;
     let edge = check.edges_from(from, name).next();
-    if edge.is_none() && !entries.any(|entry| check.is_broken(entry)) {
-        let args = [&check.phase(from).name, &list(&strs(sources))];
-        check.add("no_edge", name, &args.map(String::as_str));
+    if edge.is_none() {
+        let sources = check.entries(name).flat_map(|entry| &entry.from).take(4);
+        check.add("no_edge", name, &[&check.phase(from).name, &list(sources)]);
     }
     edge.map(|edge| edge.declared)
 }
@@ -77,7 +73,7 @@ fn hook_call(
         check.add("hook_by", then, &[]);
     }
     if let Some(needed) = &entry.requires
-        && !evidence.is_some_and(|evidence| evidence.suffices(needed.value))
+        && !evidence.is_some_and(|evidence| evidence.suffices(**needed))
     {
         check.add("hook_evidence", then, &[outcome, needed.word()]);
     }
@@ -98,7 +94,7 @@ fn missing<'a>(
     let mut missing: Vec<_> = entry.args.iter().collect();
     for (name, value) in with {
         if let Some(argument) = check.find("unknown_argument", &entry.args, name) {
-            check.report(&value.span, misfit(name, &argument.kind, value));
+            check.report(value.span(), misfit(name, &argument.kind, value));
             missing.retain(|argument| argument.name != *name);
         }
     }
@@ -126,7 +122,7 @@ fn answers(check: &Check<'_>, at: usize, behaviour: &Behaviour) {
     let mut labels = HashSet::new();
     for choice in behaviour.choices() {
         if !labels.insert(choice.label.as_str()) {
-            check.add_at("question_label", &choice.label.span, &[&choice.label]);
+            check.add_at("question_label", choice.label.span(), &[&choice.label]);
         }
         answer(check, at, (&choice.then, &choice.with), false);
     }
@@ -158,11 +154,11 @@ fn parameters(check: &Check<'_>, phase: &Named<Phase>, behaviour: &Behaviour) {
     match behaviour {
         Behaviour::Review(review) => {
             if let Some(field) = check.field(&review.round) {
-                check.report(&review.round.span, no_count(&field.name, &field.kind));
+                check.report(review.round.span(), no_count(&field.name, &field.kind));
             }
             let words = &review.verdicts;
             if !words.is_empty() && (words.len() != 2 || review.findings_file.is_none()) {
-                check.add_at("review_verdicts", &words[0].span, &[]);
+                check.add_at("review_verdicts", words[0].span(), &[]);
             }
         }
         Behaviour::Ask(ask) => {

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::Check;
 use super::types::constant;
 use crate::model::{
-    Active, At, Constant, Field, FieldKind, Form, Held, IdForm, Named, State, texts,
+    Active, Actor, At, Constant, Field, FieldKind, Form, Held, IdForm, Named, State, texts,
 };
 
 pub(super) fn document(check: &Check<'_>) {
@@ -37,32 +37,32 @@ fn places(check: &Check<'_>) {
     }
     for field in &check.machine.fields {
         let name = &field.name;
-        let span = field.key.as_ref().map_or(&name.span, |key| &key.span);
+        let span = field.key.as_ref().map_or(name.span(), At::span);
         if matches!(field.kind, FieldKind::Data(_)) && form == Form::Lines {
-            check.add_at("data_form", span, &[name]);
+            check.add_at("data_form", span.clone(), &[name]);
         }
         if field.key.is_some() && form != Form::Frontmatter {
-            check.add_at("key_form", span, &[name]);
+            check.add_at("key_form", span.clone(), &[name]);
         }
         // A place above this one may belong to a field, or this one to an earlier field.
         let place = field.place();
         let above = place.match_indices('.').map(|(end, _)| &place[..end]);
         let mut other = above.chain([place]).filter_map(|place| owners.get(place));
         if let Some(other) = other.find(|other| other.name != *name) {
-            check.add_at("key_twice", span, &[name, &other.name]);
-            check.relate(&other.name.span, "the other field");
+            let line = check.line(&other.name.span());
+            check.add_at("key_twice", span, &[name, &other.name, &line]);
         }
     }
 }
 
 fn null(check: &Check<'_>, field: &Named<Field>, null: &At<Constant>) {
     let is_never_null = |kind: &FieldKind| matches!(kind, FieldKind::Flag | FieldKind::Held(_));
-    match (&field.kind, &null.value) {
+    match (&field.kind, &**null) {
         (FieldKind::Held(Held::Phase), Constant::Text(phase)) => {
-            check.find_phase(&At::new(phase.clone(), null.span.clone()));
+            check.find_phase(&At::new(phase.clone(), null.span()));
         }
         (kind, _) if !field.within.is_empty() || is_never_null(kind) => {
-            check.add_at("null_never", &null.span, &[&field.name]);
+            check.add_at("null_never", null.span(), &[&field.name]);
         }
         _ => constant(check, field, null),
     }
@@ -104,17 +104,25 @@ fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
         ("file_alone", state.folder_env.is_some(), "folder_env"),
     ];
     for (code, _, arg) in rules.iter().filter(|(_, is_broken, _)| *is_broken) {
-        check.add_at(code, &file.span, &[path, arg]);
+        check.add_at(code, file.span(), &[path, arg]);
     }
 }
 
 fn commands(check: &Check<'_>) {
     let plugin = check.machine.plugin.iter();
-    let possible = check.machine.possible_slash_commands();
-    let names = possible.iter().map(|command| command.name);
+    let known = check.machine.slash_commands();
+    let verbs = check.machine.transitions.iter();
+    let verbs = verbs.filter(|entry| entry.is_verb() && entry.is_by(Actor::Person));
+    let names = known.iter().map(|command| command.name);
     for command in plugin.flat_map(|plugin| &plugin.commands) {
-        if !names.clone().any(|name| command.name.value == name) {
-            check.unknown("unknown_command", &command.name, names.clone());
+        if !names.clone().any(|name| *command.name == *name) {
+            check.unknown(
+                "unknown_command",
+                &command.name,
+                names
+                    .clone()
+                    .chain(verbs.clone().map(|entry| entry.name.as_str())),
+            );
         }
     }
 }

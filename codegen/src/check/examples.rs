@@ -3,9 +3,9 @@
 //! It tries the values at which a comparison turns: for counts each bound that follows from the comparisons, for texts
 //! those that are named and as many others as there are texts. If there is an example, there is one among these.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use crate::model::{Constant, FieldKind, Guard, Operand, Read, Sign};
+use crate::model::{Comparison, Constant, FieldKind, Guard, Operand, Read};
 
 const MAX_TRIES: usize = 200_000;
 const MAX_POINTS: usize = 2_000;
@@ -61,28 +61,20 @@ fn search<'d>(
 /// Returns the values that the guards read, in their order, each with the values to try.
 fn domains(wanted: &[Wanted<'_>]) -> Result<Vec<Domain>, TooMany> {
     let guards = wanted.iter().map(|(guard, _)| guard);
+    let mut seen = HashSet::new();
+    let reads = guards.clone().flat_map(|guard| guard.reads());
+    let reads: Vec<&Read> = reads.filter(|read| seen.insert(read.key())).collect();
     let comparisons: Vec<_> = guards.flat_map(|guard| guard.comparisons()).collect();
-    let mut named = BTreeSet::new();
-    let mut reads: Vec<&Read> = Vec::new();
-    for (left, _, right) in &comparisons {
-        for side in [left, right] {
-            match side {
-                Operand::Constant(Constant::Text(text)) => {
-                    named.insert(text.clone());
-                }
-                Operand::Read(read) if reads.iter().all(|known| known.key() != read.key()) => {
-                    reads.push(read);
-                }
-                _ => {}
-            }
-        }
-    }
+    let constants = comparisons.iter().filter_map(|one| match &one.right {
+        Operand::Constant(Constant::Text(text)) => Some(text.clone()),
+        _ => None,
+    });
+    let named: BTreeSet<String> = constants.collect();
     let others = (1..)
         .map(|number| format!("text {number}"))
         .filter(|text| !named.contains(text))
         .take(reads.len());
-    let named = named.iter().cloned();
-    let texts: Vec<Constant> = named.chain(others).map(Constant::Text).collect();
+    let texts: Vec<String> = named.iter().cloned().chain(others).collect();
     let points = turning_points(&comparisons)?;
     let domains = reads.into_iter().map(|read| {
         let name = read.key();
@@ -93,7 +85,7 @@ fn domains(wanted: &[Wanted<'_>]) -> Result<Vec<Domain>, TooMany> {
                 let words = words.iter().map(|word| word.to_string());
                 words.map(Constant::Text).collect()
             }
-            _ => texts.clone(),
+            _ => texts.iter().cloned().map(Constant::Text).collect(),
         };
         (name, values)
     });
@@ -104,21 +96,21 @@ fn domains(wanted: &[Wanted<'_>]) -> Result<Vec<Domain>, TooMany> {
 ///
 /// Each comparison bounds the difference of two counts, or of a count and 0. If such bounds can be met, the smallest
 /// counts that meet them are sums of bounds along a path that starts at 0. A path has at most one step for each count.
-fn turning_points(
-    comparisons: &[(&Operand, Sign, &Operand)],
-) -> Result<BTreeMap<String, BTreeSet<u64>>, TooMany> {
+fn turning_points(comparisons: &[&Comparison]) -> Result<BTreeMap<String, BTreeSet<u64>>, TooMany> {
     const ZERO: &str = "";
 
-    let side = |operand: &Operand| match operand {
-        Operand::Constant(Constant::Count(count)) => Some((ZERO.to_owned(), i128::from(*count))),
-        Operand::Read(read) if read.kind == Some(FieldKind::Count) => {
-            Some((read.key(), i128::from(read.offset)))
-        }
-        _ => None,
-    };
-    let links: Vec<_> = comparisons
+    let counts = comparisons
         .iter()
-        .filter_map(|(left, _, right)| Some([side(left)?, side(right)?]))
+        .filter(|one| one.left.kind == Some(FieldKind::Count));
+    let side = |read: &Read| (read.key(), i128::from(read.offset));
+    let links: Vec<_> = counts
+        .map(|one| match &one.right {
+            Operand::Read(right) => [side(&one.left), side(right)],
+            Operand::Constant(Constant::Count(count)) => {
+                [side(&one.left), (ZERO.to_owned(), i128::from(*count))]
+            }
+            Operand::Constant(_) => [side(&one.left), (ZERO.to_owned(), 0)],
+        })
         .collect();
     let names = links.iter().flatten().map(|(name, _)| name.clone());
     let mut points: BTreeMap<_, _> = names.map(|name| (name, BTreeSet::from([0]))).collect();

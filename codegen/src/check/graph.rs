@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::{Check, strs};
-use crate::diagnostic::{Diagnostic, list};
+use super::Check;
+use crate::diagnostic::list;
 use crate::model::{At, Entry, Named, Transition};
 
 pub(super) fn graph(check: &Check<'_>) {
@@ -29,7 +29,7 @@ pub(super) fn graph(check: &Check<'_>) {
         }
     }
     for entry in &machine.transitions {
-        for phase in entry.sources().iter().filter(is_terminal) {
+        for phase in entry.from.iter().filter(is_terminal) {
             check.add("edge_from_end", phase, &[&entry.name]);
         }
     }
@@ -38,15 +38,12 @@ pub(super) fn graph(check: &Check<'_>) {
             agreement(check, first, entry);
         }
     }
-    let is_unknown = |one: &Diagnostic| one.code == "unknown_phase";
-    if !check.found.borrow().iter().any(is_unknown) {
-        reach(check);
-    }
+    reach(check);
 }
 
 /// Reports differences between two entries of a transition, which becomes one method.
 fn agreement(check: &Check<'_>, first: &Entry, entry: &Entry) {
-    let actors = |entry: &Transition| entry.by.iter().map(|by| by.value).collect::<HashSet<_>>();
+    let actors = |entry: &Transition| entry.by.iter().map(|by| **by).collect::<HashSet<_>>();
     let args = |entry: &Transition| {
         let args = entry.args.iter();
         args.map(|one| (one.name.clone(), one.kind.clone(), one.optional))
@@ -59,8 +56,8 @@ fn agreement(check: &Check<'_>, first: &Entry, entry: &Entry) {
         ("args", args(first) == args(entry)),
     ] {
         if !is_same {
-            check.add("entries_differ", &entry.name, &[key]);
-            check.relate(&first.name.span, "the first entry");
+            let line = check.line(&first.name.span());
+            check.add("entries_differ", &entry.name, &[key, &line]);
         }
     }
 }
@@ -75,7 +72,7 @@ fn reach(check: &Check<'_>) {
         .filter(|at| phases[*at].terminal)
         .collect();
     let names = ends.iter().map(|end| &phases[*end].name);
-    let names = list(&strs(names.take(4)));
+    let names = list(names.take(4));
 
     let edges = check.edges.iter();
     let forward = successors(phases.len(), edges.clone().map(|edge| (edge.from, edge.to)));
@@ -84,7 +81,7 @@ fn reach(check: &Check<'_>) {
     let to_end = visit(&backward, ends.clone());
     for (at, phase) in phases.iter().enumerate() {
         let name = &phase.name;
-        if !from_start.contains(&at) && !starts.is_empty() && name.value != "same" {
+        if !from_start.contains(&at) && !starts.is_empty() {
             check.add("unreachable", name, &[]);
         } else if !to_end.contains(&at) && !ends.is_empty() {
             check.add("no_way_out", name, &[&names]);

@@ -6,33 +6,25 @@ use super::Check;
 use super::examples::{TooMany, Wanted, find_example};
 use crate::model::{Entry, Guard};
 
-/// Checks the guards of the entries that have no other problem.
 pub(super) fn guards(check: &Check<'_>) {
-    let mut skipped = check.broken.clone();
     for entry in &check.machine.transitions {
-        let Some(when) = entry.when.as_ref().filter(|_| !check.is_broken(entry)) else {
-            continue;
-        };
-        let before = check.found_count();
-        if example(check, entry, &[(when, true)]).is_none() && check.found_count() == before {
-            check.add_at("guard_never", &when.span, &[&entry.name]);
-        }
-        if check.found_count() > before {
-            skipped.insert(entry.span.start);
+        if let Some(when) = &entry.when
+            && let Ok(None) = example(check, entry, &[(when, true)])
+        {
+            check.add_at("guard_never", when.span(), &[&entry.name]);
         }
     }
 
     let mut groups: BTreeMap<_, Vec<&Entry>> = BTreeMap::new();
     for edge in &check.edges {
-        let key = (edge.from, &edge.declared.name.value);
+        let key = (edge.from, edge.declared.name.as_str());
         groups.entry(key).or_default().push(edge.declared);
     }
     // The same entries may meet in several phases.
     let mut seen: HashSet<Vec<usize>> = HashSet::new();
     for ((from, _), entries) in groups {
-        let starts: Vec<usize> = entries.iter().map(|entry| entry.span.start).collect();
-        let is_skipped = starts.iter().any(|start| skipped.contains(start));
-        if entries.len() < 2 || is_skipped || !seen.insert(starts) {
+        let starts = entries.iter().map(|entry| entry.name.span().start);
+        if entries.len() < 2 || !seen.insert(starts.collect()) {
             continue;
         }
         let phase = &check.phase(from).name;
@@ -49,13 +41,13 @@ fn overlap(check: &Check<'_>, phase: &str, first: &Entry, second: &Entry) {
     let both = [first, second].into_iter();
     let guards = both.filter_map(|entry| entry.when.as_deref());
     let conditions: Vec<Wanted<'_>> = guards.map(|guard| (guard, true)).collect();
-    if let Some(mut values) = example(check, second, &conditions) {
+    if let Ok(Some(mut values)) = example(check, second, &conditions) {
         if values.is_empty() {
             values.push("neither has a guard".to_owned());
         }
-        let args = [&second.name, phase, &values.join(", ")];
+        let line = check.line(&first.guard_span());
+        let args = [&second.name, phase, &values.join(", "), &line];
         check.add_at("guards_overlap", second.guard_span(), &args);
-        check.relate(first.guard_span(), "the other entry");
     }
 }
 
@@ -70,20 +62,23 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Entry]) {
     });
     let none = guards.iter().map(|guard| (*guard, false));
     let conditions: Vec<Wanted<'_>> = none.chain(shared.map(|part| (part, true))).collect();
-    if let Some(values) = example(check, entries[0], &conditions) {
-        let name = &entries[0].name;
-        check.add("guards_gap", name, &[phase, &values.join(", ")]);
-        for entry in &entries[1..] {
-            check.relate(&entry.name.span, "another entry");
-        }
+    if let Ok(Some(values)) = example(check, entries[0], &conditions) {
+        let others = entries[1..].iter();
+        let lines =
+            others.map(|entry| format!("another entry: line {}; ", check.line(&entry.name.span())));
+        let args = [phase, &values.join(", "), &lines.collect::<String>()];
+        check.add("guards_gap", &entries[0].name, &args);
     }
 }
 
 /// Returns example values. If the search gives up, reports this.
-fn example(check: &Check<'_>, entry: &Entry, wanted: &[Wanted<'_>]) -> Option<Vec<String>> {
-    find_example(wanted).unwrap_or_else(|TooMany| {
+fn example(
+    check: &Check<'_>,
+    entry: &Entry,
+    wanted: &[Wanted<'_>],
+) -> Result<Option<Vec<String>>, TooMany> {
+    find_example(wanted).inspect_err(|TooMany| {
         check.add_at("guards_too_complicated", entry.guard_span(), &[&entry.name]);
-        None
     })
 }
 

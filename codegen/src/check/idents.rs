@@ -3,9 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Check;
-use crate::emit::ident::{TYPES, camel, type_of_words};
-use crate::model::texts::Word;
-use crate::model::{At, AtStart, Behaviour, Does, Entry, Field, FieldKind, Named};
+use crate::emit::ident::{TYPES, camel};
+use crate::model::{At, AtStart, Behaviour, Does, FieldKind, Machine};
 
 /// The names that every machine has, by their namespace.
 const RESERVED: [(&str, &str); 6] = [
@@ -26,126 +25,148 @@ const RESERVED: [(&str, &str); 6] = [
 /// The arguments of every verb and of every method of a transition.
 const ARGUMENTS: &str = "id loop_args from_prompt help rejecting evidence held";
 
-/// The kind of a part of the machine file, and its name.
-type Part<'m> = (&'static str, &'m At<String>);
-
-/// The names that are taken: the part of the file that has each, by namespace and name. `None`: every machine has it.
-struct Taken<'c, 'm> {
-    check: &'c Check<'m>,
-    owners: HashMap<(String, String), Option<Part<'m>>>,
+/// The names that a machine needs.
+struct Names<'m> {
+    /// The names that every machine has, each with its namespace.
+    reserved: Vec<(String, &'static str)>,
+    /// The namespace and the name that a part of the file needs, the kind of the part, and its name in the file.
+    needed: Vec<(String, String, &'static str, &'m At<String>)>,
 }
 
-impl<'m> Taken<'_, 'm> {
-    /// Records names that every machine has, separated by spaces.
-    fn reserve(&mut self, space: &str, names: &str) {
+impl<'m> Names<'m> {
+    fn reserve(&mut self, space: &str, names: &'static str) {
         let names = names.split_whitespace();
-        let keys = names.map(|name| (space.to_owned(), name.to_owned()));
-        self.owners.extend(keys.map(|key| (key, None)));
+        self.reserved
+            .extend(names.map(|name| (space.to_owned(), name)));
     }
 
-    /// Adds a name that is made from a part of the file, or reports that another part has it.
-    fn add(&mut self, space: &str, name: impl Into<String>, part: Part<'m>) {
-        let key = (space.to_owned(), name.into());
-        let Some(owner) = self.owners.get(&key) else {
-            self.owners.insert(key, Some(part));
-            return;
+    fn need(
+        &mut self,
+        space: &str,
+        name: impl Into<String>,
+        kind: &'static str,
+        part: &'m At<String>,
+    ) {
+        self.needed
+            .push((space.to_owned(), name.into(), kind, part));
+    }
+}
+
+/// Reports names that two parts of the file need, or that every machine has.
+pub(super) fn collisions(check: &Check<'_>) {
+    let names = names(check.machine);
+    let reserved = names.reserved.iter();
+    let mut owners: HashMap<(&str, &str), Option<(&str, &At<String>)>> = reserved
+        .map(|(space, name)| ((space.as_str(), *name), None))
+        .collect();
+    for (space, name, kind, part) in &names.needed {
+        let Some(owner) = owners.get(&(space.as_str(), name.as_str())) else {
+            owners.insert((space, name), Some((kind, part)));
+            continue;
         };
-        let known = owner.map_or("every machine".to_owned(), |(kind, of)| {
-            format!("the {kind} `{of}`")
-        });
-        let args = [part.0, &key.0, &key.1, &known];
-        self.check.add("name_taken", part.1, &args);
-        if let Some((_, other)) = owner {
-            self.check.relate(&other.span, "the other name");
-        }
+        let (known, place) = match owner {
+            None => ("every machine".to_owned(), String::new()),
+            Some((kind, other)) => (
+                format!("the {kind} `{other}`"),
+                format!("the other name: line {}; ", check.line(&other.span())),
+            ),
+        };
+        check.add("name_taken", part, &[kind, space, name, &known, &place]);
     }
 
-    /// Adds the enum of a list of words.
-    fn add_words(&mut self, name: String, words: &'m [At<Word>], part: Part<'m>) {
+    let machine = check.machine;
+    let arguments = machine.transitions.iter().flat_map(|entry| &entry.args);
+    let fields = machine.fields.iter().map(|field| &field.kind);
+    for kind in fields.chain(arguments.map(|argument| &argument.kind)) {
+        let FieldKind::OneOf(words) = kind else {
+            continue;
+        };
         let mut variants = BTreeSet::new();
         for word in words.iter().filter(|word| !variants.insert(camel(word))) {
-            self.check.add_at("name_word", &word.span, &[word]);
+            check.add_at("name_word", word.span(), &[word]);
         }
-        self.add("a type", name, part);
+    }
+    for phase in machine.phases.iter().filter(|phase| *phase.name == *"same") {
+        check.add("name_same", &phase.name, &[]);
     }
 }
 
-pub(super) fn collisions(check: &Check<'_>) {
-    let machine = check.machine;
-    let owners = HashMap::new();
-    let names_in_use = &mut Taken { check, owners };
-    for (space, names) in RESERVED {
-        names_in_use.reserve(space, names);
+fn names(machine: &Machine) -> Names<'_> {
+    let mut names = Names {
+        reserved: Vec::new(),
+        needed: Vec::new(),
+    };
+    for (space, reserved) in RESERVED {
+        names.reserve(space, reserved);
     }
     if machine.behaviours().any(Behaviour::verifies) {
-        names_in_use.reserve("a verb", "verify");
+        names.reserve("a verb", "verify");
     }
 
-    names_in_use.add("a type", camel(&machine.name), ("machine", &machine.name));
+    names.need("a type", camel(&machine.name), "machine", &machine.name);
     for phase in &machine.phases {
-        let part = ("phase", &phase.name);
-        if phase.name.value == "same" {
-            check.add("name_same", &phase.name, &[]);
-        }
         if !phase.terminal {
-            names_in_use.add("a method of `OnStop`", phase.name.as_str(), part);
+            names.need(
+                "a method of `OnStop`",
+                phase.name.as_str(),
+                "phase",
+                &phase.name,
+            );
         }
-        names_in_use.add("a type", camel(&phase.name), part);
-        names_in_use.add("a stored form", phase.stored_name(), part);
+        names.need("a type", camel(&phase.name), "phase", &phase.name);
+        names.need("a stored form", phase.stored_name(), "phase", &phase.name);
     }
     let entries = machine.first_entries();
     for entry in &entries {
-        names_in_use.add("a type", camel(&entry.name), ("transition", &entry.name));
+        names.need("a type", camel(&entry.name), "transition", &entry.name);
     }
     for field in &machine.fields {
-        self::field(field, names_in_use);
+        let name = &field.name;
+        match &field.kind {
+            FieldKind::OneOf(_) => names.need("a type", field.ty.as_str(), "field", name),
+            FieldKind::Data(_) => {
+                names.need("a method of `Loop`", format!("set_{name}"), "field", name);
+            }
+            FieldKind::Held(held) => {
+                names.need("a value of the engine", held.word(), "field", name)
+            }
+            _ => {}
+        }
+        if !field.within.is_empty() {
+            names.need("a method of `Loop`", name.as_str(), "field", name);
+        }
+        if field.at_start != AtStart::Never {
+            names.need("a flag of `start`", name.as_str(), "field", name);
+        }
     }
     for entry in entries {
-        transition(entry, names_in_use);
+        let name = &entry.name;
+        names.need("a method of `Loop`", name.as_str(), "transition", name);
+        // `resume` of the command line is the user's, too.
+        if entry.is_verb() && !(entry.is_by_user_alone() && name.as_str() == "resume") {
+            names.need("a verb", name.replace('_', "-"), "transition", name);
+        }
+        let arguments = format!("an argument of `{name}`");
+        names.reserve(&arguments, ARGUMENTS);
+        for argument in &entry.args {
+            names.need(
+                &arguments,
+                argument.name.as_str(),
+                "argument",
+                &argument.name,
+            );
+            if matches!(argument.kind, FieldKind::OneOf(_)) {
+                names.need("a type", argument.ty.as_str(), "argument", &argument.name);
+            }
+        }
     }
-    let commands = machine.plugin.iter().flat_map(|_| machine.slash_commands());
-    for command in commands {
-        let part = match command.does {
+    for command in machine.plugin.iter().flat_map(|_| machine.slash_commands()) {
+        let (kind, part) = match command.does {
             Does::Start(mode) => ("mode", &mode.name),
             Does::Take(entry) => ("transition", &entry.name),
             Does::Own => continue,
         };
-        names_in_use.add("a slash command", command.name, part);
+        names.need("a slash command", command.name, kind, part);
     }
-}
-
-fn field<'m>(field: &'m Named<Field>, taken: &mut Taken<'_, 'm>) {
-    let name = field.name.as_str();
-    let part = ("field", &field.name);
-    match &field.kind {
-        FieldKind::OneOf(words) => taken.add_words(type_of_words(name), words, part),
-        FieldKind::Data(_) => taken.add("a method of `Loop`", format!("set_{name}"), part),
-        FieldKind::Held(held) => taken.add("a value of the engine", held.word(), part),
-        _ => {}
-    }
-    if !field.within.is_empty() {
-        taken.add("a method of `Loop`", name, part);
-    }
-    if field.at_start != AtStart::Never {
-        taken.add("a flag of `start`", name, part);
-    }
-}
-
-fn transition<'m>(entry: &'m Entry, taken: &mut Taken<'_, 'm>) {
-    let name = entry.name.as_str();
-    let part = ("transition", &entry.name);
-    taken.add("a method of `Loop`", name, part);
-    // `resume` of the command line is the user's, too.
-    if entry.is_verb() && !(entry.is_by_user_alone() && name == "resume") {
-        taken.add("a verb", name.replace('_', "-"), part);
-    }
-    let arguments = format!("an argument of `{name}`");
-    taken.reserve(&arguments, ARGUMENTS);
-    for argument in &entry.args {
-        let part = ("argument", &argument.name);
-        taken.add(&arguments, argument.name.as_str(), part);
-        if let FieldKind::OneOf(words) = &argument.kind {
-            taken.add_words(camel(name) + &camel(&argument.name), words, part);
-        }
-    }
+    names
 }

@@ -3,12 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{Check, problem, strs};
+use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{At, AtStart, Behaviour, Edge, Entry, Named, Phase};
 
-/// Reports unknown names of phases, transitions, personas and fields, and fields in phases in which they do not exist.
-/// Leaves the entries of transitions to [`transition`].
 pub(super) fn names(check: &Check<'_>) {
     let machine = check.machine;
     for phase in machine.fields.iter().flat_map(|field| &field.within) {
@@ -46,17 +44,18 @@ pub(super) fn names(check: &Check<'_>) {
             uses(check, &field.name, start, &takes);
         }
     }
+    for entry in &machine.transitions {
+        transition(check, entry);
+    }
 }
 
-/// Checks the names of an entry.
-pub(super) fn transition(check: &Check<'_>, entry: &Entry) {
-    for name in entry.sources().iter().chain(entry.target()) {
+fn transition(check: &Check<'_>, entry: &Entry) {
+    for name in entry.from.iter().chain(&entry.to) {
         check.find_phase(name);
     }
-    let phases = |at: fn(&Edge<'_>) -> usize| {
-        let edges = check.edges_of(entry);
-        edges.map(move |edge| check.phase(at(edge)))
-    };
+    let edges = check.edges.iter();
+    let edges = edges.filter(|edge| std::ptr::eq(edge.declared, entry));
+    let phases = |at: fn(&Edge<'_>) -> usize| edges.clone().map(move |edge| check.phase(at(edge)));
     let updates = entry.set.iter().flat_map(|(_, update)| update.reads());
     let reads = entry.when.iter().flat_map(|guard| guard.reads());
     let subject = format!("`{}` reads", entry.name);
@@ -83,15 +82,13 @@ fn uses<'m>(
     let Some(field) = check.find("unknown_field", &check.machine.fields, name) else {
         return;
     };
-    let within = strs(&field.within);
-    let phases = phases.into_iter().map(|phase| phase.name.as_str());
-    let mut absent: Vec<&str> = phases.filter(|phase| !field.exists_in(phase)).collect();
+    let phases = phases.into_iter().map(|phase| &phase.name);
+    let mut absent: Vec<_> = phases.filter(|phase| !field.exists_in(phase)).collect();
     absent.dedup();
     absent.truncate(4);
-    let is_known = |name: &&str| Named::find(&check.machine.phases, name).is_some();
-    if within.iter().all(is_known) && !absent.is_empty() {
-        let args = [what, name, &list(&absent), &list(&within)];
-        check.add_at("field_absent", &name.span, &args);
+    if !absent.is_empty() {
+        let args = [what, name, &list(absent), &list(&field.within)];
+        check.add_at("field_absent", name.span(), &args);
     }
 }
 
@@ -121,7 +118,7 @@ impl<'m> Check<'m> {
         let problem = problem(code, &[name]);
         let known: BTreeSet<&str> = known.collect();
         let help = suggest(name, known.into_iter()).or(problem.help);
-        self.report(&name.span, Some(Diagnostic { help, ..problem }));
+        self.report(name.span(), Some(Diagnostic { help, ..problem }));
     }
 
     pub(super) fn find_phase(&self, name: &At<String>) -> Option<&'m Named<Phase>> {

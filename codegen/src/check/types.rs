@@ -3,10 +3,10 @@
 use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list};
 use crate::model::{
-    At, AtStart, Constant, Field, FieldKind, Named, Operand, Read, Sign, Transition, Update,
+    At, AtStart, Comparison, Constant, Field, FieldKind, Guard, Named, Operand, Read, Sign, Update,
 };
 
-/// Reports initial values that do not fit.
+/// Reports values that do not fit.
 pub(super) fn types(check: &Check<'_>) {
     for field in &check.machine.fields {
         let is_special = field.at_start != AtStart::Never || !field.within.is_empty();
@@ -22,15 +22,15 @@ pub(super) fn types(check: &Check<'_>) {
             constant(check, field, value);
         }
     }
-}
-
-/// Reports values of an entry that do not fit.
-pub(super) fn transition(check: &Check<'_>, entry: &Transition) {
-    guard(check, entry);
-    for (name, update) in &entry.set {
-        if let Some(field) = check.field(name) {
-            let problem = unusable(name, &field.kind).or_else(|| update_problem(field, update));
-            check.report(&update.span, problem);
+    for entry in &check.machine.transitions {
+        if let Some(when) = &entry.when {
+            guard(check, when);
+        }
+        for (name, update) in &entry.set {
+            if let Some(field) = check.field(name) {
+                let problem = unusable(name, &field.kind).or_else(|| update_problem(field, update));
+                check.report(update.span(), problem);
+            }
         }
     }
 }
@@ -82,8 +82,10 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
         (FieldKind::Flag, _) => "write true or false, without quotes".to_owned(),
         (FieldKind::Text | FieldKind::Path, _) => "write a text in quotes".to_owned(),
         (FieldKind::OneOf(words), _) => {
-            let words: Vec<&str> = words.iter().map(|word| word.as_str()).collect();
-            format!("its words are {}", list(&words))
+            format!(
+                "its words are {}",
+                list(words.iter().map(|word| word.as_str()))
+            )
         }
     };
     let args = [name, describe(kind), &value.to_string(), &help];
@@ -91,40 +93,30 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
 }
 
 pub(super) fn constant(check: &Check<'_>, field: &Named<Field>, value: &At<Constant>) {
-    check.report(&value.span, misfit(&field.name, &field.kind, value));
+    check.report(value.span(), misfit(&field.name, &field.kind, value));
 }
 
-fn guard(check: &Check<'_>, entry: &Transition) {
-    let Some(when) = &entry.when else { return };
-    let arguments = when.reads().filter(|read| read.is_argument);
-    for read in arguments.filter(|read| read.is_option) {
+fn guard(check: &Check<'_>, when: &Guard) {
+    for read in when
+        .reads()
+        .filter(|read| read.is_argument && read.is_option)
+    {
         check.add("type_optional", &read.name, &[]);
     }
-    for (left, sign, right) in when.comparisons() {
-        let before = check.found_count();
-        for read in left.read().into_iter().chain(right.read()) {
-            check.report(&read.name.span, incomparable(read, sign));
-        }
-        if check.found_count() > before {
+    for Comparison { left, sign, right } in when.comparisons() {
+        let Some(kind) = &left.kind else { continue };
+        let name = &left.key();
+        if let Some(problem) = incomparable(left, *sign) {
+            check.report(left.name.span(), Some(problem));
             continue;
         }
-        let (place, problem) = match (left, right) {
-            (Operand::Read(read), Operand::Constant(value))
-            | (Operand::Constant(value), Operand::Read(read)) => {
-                let kind = read.kind.as_ref();
-                let problem = kind.and_then(|kind| misfit(&read.key(), kind, value));
-                (&read.name.span, problem)
+        match right {
+            Operand::Constant(value) => check.report(left.name.span(), misfit(name, kind, value)),
+            Operand::Read(read) => {
+                let problem = incomparable(read, *sign).or_else(|| differs(name, kind, read));
+                check.report(read.name.span(), problem);
             }
-            (Operand::Read(one), Operand::Read(other)) => {
-                let kind = one.kind.as_ref();
-                let problem = kind.and_then(|kind| differs(&one.key(), kind, other));
-                (&other.name.span, problem)
-            }
-            (Operand::Constant(_), Operand::Constant(_)) => {
-                (&when.span, Some(problem("type_two_constants", &[])))
-            }
-        };
-        check.report(place, problem);
+        }
     }
 }
 
@@ -153,7 +145,7 @@ fn update_problem(field: &Named<Field>, update: &Update) -> Option<Diagnostic> {
             _ => differs(name, kind, read),
         },
         Update::Next(read) => match read.kind.as_ref()? {
-            FieldKind::OneOf(_) => differs(name, kind, read),
+            FieldKind::OneOf(_) if !read.is_argument => differs(name, kind, read),
             other => Some(problem("type_next", &[&read.name, describe(other)])),
         },
         Update::Plus(read, argument) => no_count(name, kind)

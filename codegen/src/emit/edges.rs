@@ -4,22 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use minijinja::{Value, context};
 
-use super::ident::type_of_argument;
 use super::render::serde;
 use crate::diagnostic::line_of;
-use crate::model::{Constant, Entry, Machine, Operand, Update};
+use crate::model::{Entry, Machine};
 
 /// Returns the view of an entry.
-pub(super) fn entry(machine: &Machine, entry: &Entry, source: &str) -> Value {
-    let sources = machine.sources(entry).into_iter();
-    let from = sources.map(|at| machine.phases[at].name.as_str());
-    let updates = entry.set.iter().zip(&entry.update_texts);
-    let texts = updates.map(|((name, update), (_, text))| match &text.value {
-        Constant::Text(text) if !matches!(update.value, Update::Value(Operand::Constant(_))) => {
-            (name, text.clone())
-        }
-        constant => (name, constant.to_string()),
-    });
+pub(super) fn entry(entry: &Entry, source: &str) -> Value {
     let mut seen = HashSet::new();
     let guard_reads = entry
         .when
@@ -28,13 +18,8 @@ pub(super) fn entry(machine: &Machine, entry: &Entry, source: &str) -> Value {
         .filter(|read| seen.insert(read.key()));
     let update_reads = entry.set.iter().flat_map(|(_, update)| update.reads());
     context! {
-        from => serde(from.collect::<Vec<_>>()),
-        to => entry.target().map(|target| target.as_str()),
-        line => line_of(source, entry.span.start),
-        guard => serde(&entry.when),
+        line => line_of(source, entry.name.span().start),
         guard_reads => serde(guard_reads.collect::<Vec<_>>()),
-        set => serde(texts.collect::<Vec<_>>()),
-        updates => serde(&entry.set),
         update_reads => serde(update_reads.collect::<Vec<_>>()),
         ..serde(entry)
     }
@@ -55,12 +40,8 @@ pub(super) fn transition(machine: &Machine, first: &Entry) -> Value {
             is_fork => targets.len() > 1,
         }
     });
-    let args = first.args.iter().map(|argument| {
-        context! { ty => type_of_argument(&first.name, argument), ..serde(argument) }
-    });
     context! {
         sources => sources.collect::<Vec<_>>(),
-        args => args.collect::<Vec<_>>(),
         is_plain => first.requires.is_none() && first.args.is_empty(),
         is_everywhere => targets.len() == machine.phases.len(),
         ..serde(first)

@@ -3,7 +3,7 @@
 //! Phases, transitions, fields and modes are `snake_case` in the file; types are `UpperCamel`. Words of a `one_of` may
 //! have hyphens. A Rust keyword becomes a raw identifier.
 
-use crate::model::{Argument, Field, FieldKind, Named};
+use crate::model::FieldKind;
 
 /// The types that every generated module has, and those of Rust that it, or a derive in it, names without their path.
 pub(crate) const TYPES: &str = "Loop AnyLoop Phase Transition OnStop Verb Start Mode Fields InPhase FromHeld String Option Vec Result From Into Iterator";
@@ -40,18 +40,8 @@ pub(crate) fn type_of_words(field: &str) -> String {
     }
 }
 
-/// Returns the type of a field.
-pub(crate) fn type_of_field(field: &Named<Field>) -> String {
-    type_of_kind(&field.kind, type_of_words(&field.name))
-}
-
-/// Returns the type of an argument, without the `Option` of one that may be left out.
-pub(crate) fn type_of_argument(transition: &str, argument: &Named<Argument>) -> String {
-    type_of_kind(&argument.kind, camel(transition) + &camel(&argument.name))
-}
-
 /// Returns the type of a kind. `words` is the name of its enum if it has words.
-fn type_of_kind(kind: &FieldKind, words: String) -> String {
+pub(crate) fn type_of_kind(kind: &FieldKind, words: String) -> String {
     match kind {
         FieldKind::Count => "u64".to_owned(),
         FieldKind::Flag => "bool".to_owned(),

@@ -75,9 +75,9 @@ pub(crate) fn templates(machine: &Machine) -> Vec<(TemplateKind, String, Range<u
     let mut seen = HashSet::new();
     let each_once = paths.filter(|(kind, path)| seen.insert((*kind, path.as_str())));
     let places = each_once.map(|(kind, path)| {
-        let below_crate = format!("{}/{}", machine.messages(), *path.value);
+        let below_crate = format!("{}/{}", machine.messages(), path.as_str());
         let place = below_crate.trim_start_matches('/').to_owned();
-        (kind, place, path.span.clone())
+        (kind, place, path.span())
     });
     places.collect()
 }

@@ -6,7 +6,6 @@ use minijinja::{Value, context};
 use sha2::{Digest as _, Sha256};
 
 use super::edges;
-use super::ident::type_of_field;
 use super::render::serde;
 use crate::diagnostic::line_of;
 use crate::model::{Behaviour, Field, FieldKind, Held, Machine, Named, Phase, Update};
@@ -44,9 +43,9 @@ pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
         phases => machine.phases.iter().map(|one| phase(source, one)).collect::<Vec<_>>(),
         transitions => transitions.map(|(_, view)| view).collect::<Vec<_>>(),
         by_name => serde(&by_name),
-        edges => entries.map(|entry| edges::entry(machine, entry, source)).collect::<Vec<_>>(),
+        edges => entries.map(|entry| edges::entry(entry, source)).collect::<Vec<_>>(),
         slash_commands => serde(machine.slash_commands()),
-        before_stop_line => machine.before_stop.first().map(|name| line_of(source, name.span.start)),
+        before_stop_line => machine.before_stop.first().map(|name| line_of(source, name.span().start)),
         ..serde(machine)
     }
 }
@@ -55,8 +54,7 @@ fn field(machine: &Machine, source: &str, field: &Named<Field>, owned: &HashSet<
     let mut updates = machine.transitions.iter().flat_map(|entry| &entry.set);
     let is_next = |update: &Update| matches!(update, Update::Next(read) if read.name == field.name);
     context! {
-        line => line_of(source, field.name.span.start),
-        ty => type_of_field(field),
+        line => line_of(source, field.name.span().start),
         initial => serde(field.initial()),
         null => serde(field.null(machine)),
         has_next => updates.any(|(_, update)| is_next(update)),
@@ -73,7 +71,7 @@ fn phase(source: &str, phase: &Named<Phase>) -> Value {
     let behaviour = phase.on_stop.as_ref();
     let is = |test: fn(&Behaviour) -> bool| behaviour.is_some_and(test);
     context! {
-        line => line_of(source, phase.span.start),
+        line => line_of(source, phase.name.span().start),
         stored => phase.stored_name(),
         parameters => serde(behaviour.map(Behaviour::parameters)),
         outcomes => serde(behaviour.map(Behaviour::outcomes)),

@@ -154,12 +154,15 @@ pub(crate) struct Call {
 
 fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Call>, D::Error> {
     let forms = many::<D, TextOr<String, Call>>(deserializer)?.into_iter();
-    let calls = forms.map(|form| match form.value {
-        Shape::Text(then) => Call {
-            then: At::new(then, form.span),
-            with: Vec::new(),
-        },
-        Shape::Table(call) => call,
+    let calls = forms.map(|form| {
+        let span = form.span();
+        match form.into_value() {
+            Shape::Text(then) => Call {
+                then: At::new(then, span),
+                with: Vec::new(),
+            },
+            Shape::Table(call) => call,
+        }
     });
     Ok(calls.collect())
 }
@@ -181,7 +184,7 @@ pub(crate) struct Parameter<'m> {
     pub(crate) key: &'static str,
     pub(crate) value: &'m str,
     #[serde(skip)]
-    pub(crate) span: &'m Range<usize>,
+    pub(crate) span: Range<usize>,
 }
 
 fn parameters<'m, T: AsRef<str> + 'm>(
@@ -190,8 +193,8 @@ fn parameters<'m, T: AsRef<str> + 'm>(
 ) -> impl Iterator<Item = Parameter<'m>> {
     texts.into_iter().map(move |text| Parameter {
         key,
-        value: text.value.as_ref(),
-        span: &text.span,
+        value: text.as_ref(),
+        span: text.span(),
     })
 }
 

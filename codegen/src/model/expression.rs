@@ -1,5 +1,6 @@
 //! Guards and updates: the expressions inside strings of a machine file.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::Serialize;
@@ -14,18 +15,22 @@ pub enum Guard {
     All(Vec<Guard>),
     /// True if one of these is true.
     Any(Vec<Guard>),
-    /// A comparison.
-    Compare {
-        /// Left of the sign.
-        left: Box<Operand>,
-        /// The sign.
-        sign: Sign,
-        /// Right of the sign.
-        right: Box<Operand>,
-    },
+    /// True if the comparison is.
+    Compare(Box<Comparison>),
 }
 
-/// One side of a comparison.
+/// `round < max_rounds`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Comparison {
+    /// Left of the sign.
+    pub left: Read,
+    /// The sign.
+    pub sign: Sign,
+    /// Right of the sign.
+    pub right: Operand,
+}
+
+/// A value that is compared or set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operand {
@@ -36,7 +41,7 @@ pub enum Operand {
 }
 
 /// `round`, `round + 1` or `args.score`: a field or an argument of the transition, plus or minus a constant.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Read {
     /// The name, with its place in machine.toml.
     pub name: At<String>,
@@ -65,25 +70,73 @@ pub enum Update {
 }
 
 impl Guard {
-    /// Returns its comparisons: left side, sign and right side.
-    pub(crate) fn comparisons(&self) -> Vec<(&Operand, Sign, &Operand)> {
+    pub(crate) fn comparisons(&self) -> Vec<&Comparison> {
         match self {
             Guard::All(parts) | Guard::Any(parts) => {
                 parts.iter().flat_map(Guard::comparisons).collect()
             }
-            Guard::Compare { left, sign, right } => vec![(left.as_ref(), *sign, right.as_ref())],
+            Guard::Compare(comparison) => vec![comparison],
         }
     }
 
     pub(crate) fn reads(&self) -> impl Iterator<Item = &Read> + Clone {
         let comparisons = self.comparisons().into_iter();
-        comparisons.flat_map(|(left, _, right)| left.read().into_iter().chain(right.read()))
+        comparisons.flat_map(|one| [Some(&one.left), one.right.read()].into_iter().flatten())
     }
 
     /// Returns the fields that it reads.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &At<String>> + Clone {
         let fields = self.reads().filter(|read| !read.is_argument);
         fields.map(|read| &read.name)
+    }
+
+    /// Returns whether the guard holds. `value` returns the value of a field (`round`) or an argument (`args.score`).
+    pub fn holds(&self, value: &dyn Fn(&str) -> Constant) -> bool {
+        self.decide(&|name| Some(value(name))) == Some(true)
+    }
+
+    /// Returns whether the guard holds, or `None` if that depends on a value that `value` does not know.
+    pub(crate) fn decide(&self, value: &dyn Fn(&str) -> Option<Constant>) -> Option<bool> {
+        let (parts, decisive) = match self {
+            Guard::All(parts) => (parts, false),
+            Guard::Any(parts) => (parts, true),
+            Guard::Compare(comparison) => return comparison.decide(value),
+        };
+        let mut result = Some(!decisive);
+        for part in parts {
+            match part.decide(value) {
+                Some(holds) if holds == decisive => return Some(decisive),
+                Some(_) => {}
+                None => result = None,
+            }
+        }
+        result
+    }
+}
+
+impl Comparison {
+    fn decide(&self, value: &dyn Fn(&str) -> Option<Constant>) -> Option<bool> {
+        let value_of = |read: &Read| Some((value(&read.key())?, i128::from(read.offset)));
+        let sides = match &self.right {
+            Operand::Constant(constant) => (value_of(&self.left)?, (constant.clone(), 0)),
+            Operand::Read(read) => (value_of(&self.left)?, value_of(read)?),
+        };
+        let order = match sides {
+            ((Constant::Count(left), plus_left), (Constant::Count(right), plus_right)) => {
+                (i128::from(left) + plus_left).cmp(&(i128::from(right) + plus_right))
+            }
+            // Only `==` and `!=` compare texts and flags.
+            ((left, _), (right, _)) if left == right => Ordering::Equal,
+            _ => Ordering::Less,
+        };
+        Some(match self.sign {
+            Sign::Equal => order.is_eq(),
+            Sign::NotEqual => order.is_ne(),
+            Sign::Less => order.is_lt(),
+            Sign::LessOrEqual => order.is_le(),
+            Sign::Greater => order.is_gt(),
+            Sign::GreaterOrEqual => order.is_ge(),
+        })
     }
 }
 
@@ -107,12 +160,12 @@ impl Read {
 impl Update {
     /// Returns the fields and arguments that it reads.
     pub(crate) fn reads(&self) -> impl Iterator<Item = &Read> {
-        let (first, second) = match self {
-            Update::Value(value) => (value.read(), None),
-            Update::Next(field) => (Some(field), None),
-            Update::Plus(field, argument) => (Some(field), Some(argument)),
+        let reads = match self {
+            Update::Value(value) => [value.read(), None],
+            Update::Next(field) => [Some(field), None],
+            Update::Plus(field, argument) => [Some(field), Some(argument)],
         };
-        first.into_iter().chain(second)
+        reads.into_iter().flatten()
     }
 }
 

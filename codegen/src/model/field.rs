@@ -14,6 +14,9 @@ pub struct Field {
     /// The kind of its value, from the one key that declares it.
     #[serde(skip_deserializing)]
     pub kind: FieldKind,
+    /// The type in Rust.
+    #[serde(skip_deserializing)]
+    pub(crate) ty: String,
     r#type: Option<FieldKind>,
     #[serde(default, deserialize_with = "many")]
     one_of: Vec<At<Word>>,
@@ -94,12 +97,12 @@ impl Field {
 
     /// Returns whether the field exists in a phase.
     pub fn exists_in(&self, phase: &str) -> bool {
-        self.within.is_empty() || self.within.iter().any(|known| known.value == phase)
+        self.within.is_empty() || self.within.iter().any(|known| **known == phase)
     }
 
     /// Returns the value that a document has as null, which is the stored form of a phase.
     pub(crate) fn null(&self, machine: &Machine) -> Option<Constant> {
-        match (&self.kind, &self.null.as_ref()?.value) {
+        match (&self.kind, &**self.null.as_ref()?) {
             (FieldKind::Held(_), Constant::Text(name)) => {
                 let phase = Named::find(&machine.phases, name)?;
                 Some(Constant::Text(phase.stored_name().to_owned()))
@@ -110,7 +113,7 @@ impl Field {
 
     /// Returns the value at the start. `None` for data and for the engine's own fields.
     pub(crate) fn initial(&self) -> Option<Constant> {
-        let initial = self.initial.as_ref().map(|initial| initial.value.clone());
+        let initial = self.initial.as_deref().cloned();
         initial.or_else(|| self.default_value())
     }
 

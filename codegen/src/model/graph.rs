@@ -27,35 +27,17 @@ impl Machine {
             .collect()
     }
 
-    /// Returns the indices of the phases that an entry leaves, with `*` resolved. Leaves out names that do not exist, which
-    /// `check` reports.
-    pub(crate) fn sources(&self, entry: &Entry) -> Vec<usize> {
-        if entry.any_source().is_none() {
-            let sources = entry.sources().iter();
-            return sources.filter_map(|name| self.phase_index(name)).collect();
-        }
-        let entries = self.transitions.iter();
-        let others = entries.filter(|other| other.name == entry.name);
-        let explicit: Vec<_> = others.flat_map(|other| other.sources()).collect();
-        let is_left = |at: &usize| {
-            let phase = &self.phases[*at];
-            !phase.terminal && !explicit.contains(&&phase.name)
-        };
-        (0..self.phases.len()).filter(is_left).collect()
-    }
-
-    /// Returns every edge: each declared entry at each of its sources, with `*` and `same` resolved.
+    /// Returns every edge: each declared entry at each of its sources. Leaves out names that do not exist, which `check`
+    /// reports.
     pub fn edges(&self) -> Vec<Edge<'_>> {
         let entries = self.transitions.iter();
-        let edges = entries.flat_map(|declared| {
-            let sources = self.sources(declared).into_iter();
-            let target = |from| match declared.target() {
-                Some(name) => self.phase_index(name),
-                None => Some(from),
-            };
-            sources.filter_map(move |from| {
-                let to = target(from)?;
-                Some(Edge { declared, from, to })
+        let sources =
+            entries.flat_map(|declared| declared.from.iter().map(move |from| (declared, from)));
+        let edges = sources.filter_map(|(declared, from)| {
+            Some(Edge {
+                declared,
+                from: self.phase_index(from)?,
+                to: self.phase_index(declared.to.as_ref().unwrap_or(from))?,
             })
         });
         edges.collect()
@@ -63,7 +45,7 @@ impl Machine {
 
     fn phase_index(&self, name: &str) -> Option<usize> {
         let mut phases = self.phases.iter();
-        phases.position(|phase| phase.name.value == name)
+        phases.position(|phase| *phase.name == *name)
     }
 }
 

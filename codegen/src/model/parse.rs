@@ -1,5 +1,7 @@
 //! The text of a machine file as a [`Machine`].
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 use toml::de::{DeTable, Deserializer};
 
@@ -7,29 +9,33 @@ use super::field::declared_kinds;
 use super::like::complete_phases;
 use super::parser::{Scope, parse_guard, parse_update};
 use super::problem::{form_problem, syntax_problem};
-use super::{At, Constant, FieldKind, Machine, Named, Operand, Update};
+use super::{At, Constant, Entry, FieldKind, Machine, Named, Operand, Update};
 use crate::diagnostic::Diagnostic;
+use crate::emit::ident::{camel, type_of_kind, type_of_words};
 
 /// Parses a machine file.
 pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     let mut machine = parse_form(source).map_err(|problem| vec![problem])?;
     let mut found = Vec::new();
     for field in &mut machine.fields {
-        let kind = only_kind(
-            &field.name,
-            field.kinds(),
-            "`type`, `one_of`, `data` and `holds`",
-        );
+        let keys = "`type`, `one_of`, `data` and `holds`";
+        let kind = only_kind(&field.name, field.kinds(), keys);
         field.kind = keep(kind, &mut found).unwrap_or_default();
+        field.ty = type_of_kind(&field.kind, type_of_words(&field.name));
     }
 
-    let transitions = &mut machine.transitions;
-    transitions.sort_by_key(|transition| transition.span.start);
-    for transition in transitions {
+    machine
+        .transitions
+        .sort_by_key(|entry| entry.name.span().start);
+    resolve_any_source(&mut machine);
+    for transition in &mut machine.transitions {
+        let prefix = camel(&transition.name);
         for argument in &mut transition.args {
             let kinds = declared_kinds(&argument.r#type, &argument.one_of);
             let kind = only_kind(&argument.name, kinds, "`type` and `one_of`");
             argument.kind = keep(kind, &mut found).unwrap_or_default();
+            let words = format!("{prefix}{}", camel(&argument.name));
+            argument.ty = type_of_kind(&argument.kind, words);
         }
 
         let scope = Scope {
@@ -39,15 +45,15 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         };
         let guard = transition.guard_text.as_ref().and_then(|text| {
             let guard = keep(parse_guard(scope, text), &mut found)?;
-            Some(At::new(guard, text.span.clone()))
+            Some(At::new(guard, text.span()))
         });
         let updates = transition.update_texts.iter().filter_map(|(name, value)| {
             let kind = Named::find(scope.fields, name).map(|field| &field.kind);
             let update = match expression(kind, value) {
                 Some(text) => keep(parse_update(scope, &text), &mut found)?,
-                None => Update::Value(Operand::Constant(value.value.clone())),
+                None => Update::Value(Operand::Constant(Constant::clone(value))),
             };
-            Some((name.clone(), At::new(update, value.span.clone())))
+            Some((name.clone(), At::new(update, value.span())))
         });
         let updates = updates.collect();
         transition.when = guard;
@@ -57,6 +63,32 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         Ok(machine)
     } else {
         Err(found)
+    }
+}
+
+/// Replaces `from = "*"` by every phase that is not terminal and that no other entry of the transition leaves.
+fn resolve_any_source(machine: &mut Machine) {
+    let is_any = |entry: &Entry| entry.from.len() == 1 && *entry.from[0] == "*";
+    let explicit: HashSet<(String, String)> = machine
+        .transitions
+        .iter()
+        .filter(|entry| !is_any(entry))
+        .flat_map(|entry| {
+            entry
+                .from
+                .iter()
+                .map(|from| (entry.name.to_string(), from.to_string()))
+        })
+        .collect();
+    let phases = machine.phases.iter().filter(|phase| !phase.terminal);
+    let open: Vec<String> = phases.map(|phase| phase.name.to_string()).collect();
+    for entry in machine.transitions.iter_mut().filter(|entry| is_any(entry)) {
+        let name = &entry.name;
+        let is_left = |phase: &&String| !explicit.contains(&(name.to_string(), phase.to_string()));
+        let phases = open.iter().filter(is_left);
+        entry.from = phases
+            .map(|phase| At::new(phase.clone(), entry.from[0].span()))
+            .collect();
     }
 }
 
@@ -75,7 +107,7 @@ fn only_kind(
         .map(|[kind]| kind)
         .map_err(|kinds| {
             let message = format!("`{name}` needs one type, but has {}", kinds.len());
-            let problem = Diagnostic::new("type_keys", name.span.clone(), message);
+            let problem = Diagnostic::new("type_keys", name.span(), message);
             problem.help(format!("keep or add one of {keys}"))
         })
 }
@@ -94,9 +126,9 @@ fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
 fn expression(kind: Option<&FieldKind>, value: &At<Constant>) -> Option<At<String>> {
     let is_number = matches!(kind, Some(FieldKind::Count | FieldKind::Flag));
     let is_expression = |text: &str| text.starts_with("next(") || text.starts_with("args.");
-    match &value.value {
+    match &**value {
         Constant::Text(text) if is_number || is_expression(text) => {
-            Some(At::new(text.clone(), value.span.clone()))
+            Some(At::new(text.clone(), value.span()))
         }
         _ => None,
     }

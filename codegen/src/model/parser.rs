@@ -1,14 +1,12 @@
-//! The parser of guards and updates.
+//! The parser of guards and updates, by recursive descent: `or` binds weakest, then `and`, then a comparison.
 //!
-//! `when` is parsed by recursive descent: `or` binds weakest, then `and`, then a comparison. An update is one operand.
 //! `check` reports names that do not exist.
 
 use std::ops::Range;
 
 use super::texts::is_name;
-use super::{At, Constant, Entry, Field, Guard, Named, Operand, Read, Sign, Update};
+use super::{At, Comparison, Constant, Entry, Field, Guard, Named, Operand, Read, Sign, Update};
 use crate::diagnostic::Diagnostic;
-use crate::emit::ident::{type_of_argument, type_of_field};
 
 /// The names that an expression can read, and the text of the file.
 #[derive(Clone, Copy)]
@@ -18,81 +16,43 @@ pub(super) struct Scope<'m> {
     pub(super) transition: &'m Entry,
 }
 
-impl Scope<'_> {
-    fn read(self, name: At<String>, is_argument: bool, offset: i64) -> Read {
-        let unknown = Read {
-            name,
-            is_argument,
-            offset,
-            ..Read::default()
-        };
-        let argument = Named::find(&self.transition.args, &unknown.name);
-        let field = Named::find(self.fields, &unknown.name);
-        match (argument, field) {
-            (Some(argument), _) if is_argument => Read {
-                kind: Some(argument.kind.clone()),
-                ty: type_of_argument(&self.transition.name, argument),
-                is_option: argument.optional,
-                ..unknown
-            },
-            (_, Some(field)) if !is_argument => Read {
-                kind: Some(field.kind.clone()),
-                ty: type_of_field(field),
-                is_option: !field.within.is_empty(),
-                ..unknown
-            },
-            _ => unknown,
-        }
-    }
-}
-
 /// The most parentheses in parentheses.
 const MAX_DEPTH: usize = 16;
+/// The help for a comparison.
+const COMPARISON: &str = "a comparison is `field < 3` or `field == \"word\"`";
 /// The help for an update.
-const UPDATE: &str = "it is a number, `field`, `field + 1`, `field - 1`, `field + args.name`, `next(field)` or `args.name`";
+const UPDATE: &str =
+    "it is `field`, `field + 1`, `field - 1`, `field + args.name`, `next(field)` or `args.name`";
 
 /// Parses the text of `when`.
 pub(super) fn parse_guard(scope: Scope<'_>, text: &At<String>) -> Result<Guard, Diagnostic> {
     let mut parser = Parser::new(scope, text);
-    let guard = parser.any(0)?;
+    let guard = parser.joined("or", 0)?;
     let help = "join comparisons with `and` or `or`";
     parser.expect("", "`and`, `or` or the end", help)?;
     Ok(guard)
 }
 
-/// Parses an update: `field`, `field + 1`, `field + args.name`, `next(field)`, `args.name` or a constant.
+/// Parses the text of an update.
 pub(super) fn parse_update(scope: Scope<'_>, text: &At<String>) -> Result<Update, Diagnostic> {
-    let named = |name: &str, is_argument| {
-        let name = name.trim();
-        let place = At::new(name.to_owned(), text.span.clone());
-        is_name(name).then(|| scope.read(place, is_argument, 0))
-    };
-    let next = text
-        .strip_prefix("next(")
-        .and_then(|rest| named(rest.strip_suffix(')')?, false));
-    let sum = text.split_once('+').and_then(|(field, added)| {
-        let argument = added.trim().strip_prefix("args.")?;
-        Some((named(field, false)?, named(argument, true)?))
-    });
-    if let Some(read) = next {
-        return Ok(Update::Next(read));
-    }
-    if let Some((read, argument)) = sum {
-        return Ok(Update::Plus(read, argument));
-    }
     let mut parser = Parser::new(scope, text);
-    let value = parser.operand(UPDATE)?;
-    let read = value.read();
-    if read.is_some_and(|read| read.is_argument && read.offset != 0) {
-        return parser.unexpected("one argument", UPDATE);
-    }
+    let update = parser.update()?;
     parser.expect("", "the end", UPDATE)?;
-    Ok(Update::Value(value))
+    Ok(update)
 }
 
-/// Splits a text into words, numbers, quoted texts and signs. The last token is empty: the end.
-fn tokens(text: &str) -> Vec<(&str, Range<usize>)> {
+/// Splits a text into words, numbers, quoted texts and signs, each with its place in the file. The last token is empty: the
+/// end.
+fn tokens<'t>(source: &str, text: &'t At<String>) -> Vec<(&'t str, Range<usize>)> {
+    let span = text.span();
+    // A text with escapes is not in the file as it is.
+    let start = source[span.clone()].find(text.as_str());
+    let place = |part: Range<usize>| match start {
+        Some(start) => span.start + start + part.start..span.start + start + part.end,
+        None => span.start..span.start,
+    };
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let signs = ["==", "!=", "<=", ">=", "&&", "||"];
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -102,16 +62,15 @@ fn tokens(text: &str) -> Vec<(&str, Range<usize>)> {
         } else if first == '"' {
             rest[1..].find('"').map_or(rest.len(), |end| end + 2)
         } else {
-            let signs = ["==", "!=", "<=", ">=", "&&", "||"];
-            let is_two = signs.into_iter().any(|sign| rest.starts_with(sign));
-            if is_two { 2 } else { first.len_utf8() }
+            let sign = signs.into_iter().find(|sign| rest.starts_with(sign));
+            sign.map_or(first.len_utf8(), str::len)
         };
         if !first.is_ascii_whitespace() {
-            tokens.push((&rest[..size], at..at + size));
+            tokens.push((&rest[..size], place(at..at + size)));
         }
         at += size;
     }
-    tokens.push(("", at..at));
+    tokens.push(("", place(at..at)));
     tokens
 }
 
@@ -119,21 +78,14 @@ struct Parser<'t> {
     scope: Scope<'t>,
     tokens: Vec<(&'t str, Range<usize>)>,
     position: usize,
-    /// The place of the string in the file.
-    span: &'t Range<usize>,
-    /// The place of its text. `None`: the file writes it with escapes.
-    start: Option<usize>,
 }
 
 impl<'t> Parser<'t> {
     fn new(scope: Scope<'t>, text: &'t At<String>) -> Self {
-        let start = scope.source[text.span.clone()].find(&text.value);
         Self {
             scope,
-            tokens: tokens(text),
+            tokens: tokens(scope.source, text),
             position: 0,
-            span: &text.span,
-            start: start.map(|start| text.span.start + start),
         }
     }
 
@@ -141,11 +93,8 @@ impl<'t> Parser<'t> {
         self.tokens[self.position].0
     }
 
-    /// Returns the place of the next token in the file, or of the string if it has escapes.
     fn place(&self) -> Range<usize> {
-        let part = &self.tokens[self.position].1;
-        let start = self.start.map(|start| start + part.start..start + part.end);
-        start.unwrap_or(self.span.start..self.span.start)
+        self.tokens[self.position].1.clone()
     }
 
     /// Moves beyond a token if it is the next one.
@@ -170,7 +119,7 @@ impl<'t> Parser<'t> {
             "||" => "write `or`",
             "=" => "write `==`",
             "!" | "not" => "use != or the opposite sign",
-            _ if token.starts_with("args.") => "name an argument: `args.score`",
+            "args." => "name an argument: `args.score`",
             "+" | "-" => "a number is added to a field: `field + 1`",
             _ if token.starts_with('"') && !is_closed(token) => "close the quote",
             _ => help,
@@ -183,25 +132,19 @@ impl<'t> Parser<'t> {
         Err(Diagnostic::new("expression", self.place(), message).help(help))
     }
 
-    fn any(&mut self, depth: usize) -> Result<Guard, Diagnostic> {
-        let all = &|parser: &mut Self| parser.joined("and", Guard::All, &|one| one.single(depth));
-        self.joined("or", Guard::Any, all)
-    }
-
-    /// Parses parts with a word between them. A single part needs no word.
-    fn joined(
-        &mut self,
-        word: &str,
-        join: fn(Vec<Guard>) -> Guard,
-        part: &dyn Fn(&mut Self) -> Result<Guard, Diagnostic>,
-    ) -> Result<Guard, Diagnostic> {
-        let mut parts = vec![part(self)?];
-        while self.skip(word) {
-            parts.push(part(self)?);
+    /// Parses parts with `or` between them, or those of one such part, with `and` between them.
+    fn joined(&mut self, word: &str, depth: usize) -> Result<Guard, Diagnostic> {
+        let mut parts = Vec::new();
+        while parts.is_empty() || self.skip(word) {
+            parts.push(match word {
+                "or" => self.joined("and", depth)?,
+                _ => self.single(depth)?,
+            });
         }
-        Ok(match parts.len() {
-            1 => parts.remove(0),
-            _ => join(parts),
+        Ok(match word {
+            _ if parts.len() == 1 => parts.remove(0),
+            "or" => Guard::Any(parts),
+            _ => Guard::All(parts),
         })
     }
 
@@ -210,52 +153,99 @@ impl<'t> Parser<'t> {
             return self.unexpected("less nesting", &format!("use {MAX_DEPTH} levels at most"));
         }
         if self.skip("(") {
-            let inner = self.any(depth + 1)?;
+            let inner = self.joined("or", depth + 1)?;
             self.expect(")", "`)`", "close the parenthesis")?;
             return Ok(inner);
         }
-        let left = Box::new(self.operand("a comparison is `field < 3` or `field == \"word\"`")?);
+        let left = self.read("a field", COMPARISON)?;
+        let left = self.with_offset(left)?;
         let Some(&sign) = Sign::ALL.iter().find(|sign| self.skip(sign.word())) else {
-            let flag = left.read().map_or("flag".to_owned(), Read::key);
+            let flag = left.key();
             let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{flag} == true`");
             return self.unexpected("a comparison sign", &help);
         };
-        let right = Box::new(self.operand("compare with a field, a number or a \"word\"")?);
-        Ok(Guard::Compare { left, sign, right })
+        let right = self.operand()?;
+        let comparison = Comparison { left, sign, right };
+        Ok(Guard::Compare(Box::new(comparison)))
     }
 
-    fn operand(&mut self, help: &str) -> Result<Operand, Diagnostic> {
+    /// Parses the right side of a comparison.
+    fn operand(&mut self) -> Result<Operand, Diagnostic> {
         let token = self.token();
-        let place = self.place();
-        let argument = token.strip_prefix("args.");
-        let name = argument.unwrap_or(token);
-        if token.starts_with(|first: char| first.is_ascii_digit()) {
-            let number = self.number()?.unsigned_abs();
-            return Ok(Operand::Constant(Constant::Count(number)));
-        }
-        self.position += 1;
-        if matches!(token, "true" | "false") {
-            return Ok(Operand::Constant(Constant::Flag(token == "true")));
-        }
-        if is_closed(token) {
-            let text = token.trim_matches('"').to_owned();
-            return Ok(Operand::Constant(Constant::Text(text)));
-        }
-        if !is_name(name) || ["and", "or", "not"].contains(&name) {
-            self.position -= 1;
-            return self.unexpected("a field, a number or a \"word\"", help);
-        }
-        let offset = match self.token() {
-            sign @ ("+" | "-") => {
-                self.position += 1;
-                let number = self.number()?;
-                if sign == "-" { -number } else { number }
+        let constant = match token {
+            "true" | "false" => Constant::Flag(token == "true"),
+            _ if is_closed(token) => Constant::Text(token.trim_matches('"').to_owned()),
+            _ if token.starts_with(|first: char| first.is_ascii_digit()) => {
+                let number = self.number()?.unsigned_abs();
+                return Ok(Operand::Constant(Constant::Count(number)));
             }
-            _ => 0,
+            _ => {
+                let help = "compare with a field, a number or a \"word\"";
+                let read = self.read("a field, a number or a \"word\"", help)?;
+                return self.with_offset(read).map(Operand::Read);
+            }
         };
-        let name = At::new(name.to_owned(), place);
-        let read = self.scope.read(name, argument.is_some(), offset);
-        Ok(Operand::Read(read))
+        self.position += 1;
+        Ok(Operand::Constant(constant))
+    }
+
+    fn update(&mut self) -> Result<Update, Diagnostic> {
+        let is_next = self.token() == "next" && self.tokens[self.position + 1].0 == "(";
+        if is_next {
+            self.position += 2;
+        }
+        let read = self.read("a field", UPDATE)?;
+        if is_next {
+            self.expect(")", "`)`", UPDATE)?;
+            return Ok(Update::Next(read));
+        }
+        if self.token() == "+" && self.tokens[self.position + 1].0.starts_with("args.") {
+            self.position += 1;
+            return Ok(Update::Plus(read, self.read("an argument", UPDATE)?));
+        }
+        let value = if read.is_argument {
+            read
+        } else {
+            self.with_offset(read)?
+        };
+        Ok(Update::Value(Operand::Read(value)))
+    }
+
+    /// Parses the name of a field or an argument.
+    fn read(&mut self, expected: &str, help: &str) -> Result<Read, Diagnostic> {
+        let token = self.token();
+        let is_argument = token.starts_with("args.");
+        let name = token.strip_prefix("args.").unwrap_or(token);
+        if !is_name(name) || ["and", "or", "not", "true", "false"].contains(&name) {
+            return self.unexpected(expected, help);
+        }
+        let args = &self.scope.transition.args;
+        let argument = Named::find(args, name).map(|one| (&one.kind, &one.ty, one.optional));
+        let field = Named::find(self.scope.fields, name);
+        let field = field.map(|one| (&one.kind, &one.ty, !one.within.is_empty()));
+        let known = if is_argument { argument } else { field };
+        let name = At::new(name.to_owned(), self.place());
+        self.position += 1;
+        Ok(Read {
+            name,
+            is_argument,
+            offset: 0,
+            kind: known.map(|(kind, ..)| kind.clone()),
+            ty: known.map_or_else(String::new, |(_, ty, _)| ty.clone()),
+            is_option: known.is_some_and(|(.., is_option)| is_option),
+        })
+    }
+
+    /// Parses `+ 1` or `- 1` behind a name, if it is there.
+    fn with_offset(&mut self, read: Read) -> Result<Read, Diagnostic> {
+        let sign = match self.token() {
+            "+" => 1,
+            "-" => -1,
+            _ => return Ok(read),
+        };
+        self.position += 1;
+        let offset = sign * self.number()?;
+        Ok(Read { offset, ..read })
     }
 
     fn number(&mut self) -> Result<i64, Diagnostic> {

@@ -61,14 +61,16 @@ const OWN: [&str; 7] = [
 ];
 
 impl Machine {
-    /// Returns the slash commands that the plugin can have: one for each mode, the engine's own, and one for each transition
-    /// that the user may take. Names may be there twice; `check` reports them.
-    pub(crate) fn possible_slash_commands(&self) -> Vec<SlashCommand<'_>> {
+    /// Returns the slash commands that the plugin has: one for each mode, the engine's own, and one for each transition that
+    /// only the user may take, or that the file names. Names may be there twice; `check` reports them.
+    pub(crate) fn slash_commands(&self) -> Vec<SlashCommand<'_>> {
+        let declared = self.plugin.iter().flat_map(|plugin| &plugin.commands);
+        let declaration = |name: &str| declared.clone().find(|command| *command.name == *name);
         let first_entries = self.first_entries();
         let verbs = first_entries
             .iter()
             .filter(|entry| entry.is_verb() && entry.is_by(Actor::Person));
-        let is_taken = |name: &str| verbs.clone().any(|entry| *entry.name.value == *name);
+        let is_taken = |name: &str| verbs.clone().any(|entry| *entry.name == *name);
         let starts = self.modes.iter().map(|mode| {
             let is_only = self.modes.len() == 1;
             let name = if is_only { "start" } else { &mode.name };
@@ -77,27 +79,18 @@ impl Machine {
         let common = OWN
             .into_iter()
             .filter(|name| *name != "pause" || !is_taken(name));
-        let takes = verbs.clone().filter(|entry| entry.name.value != "resume");
+        let takes = verbs.clone().filter(|entry| {
+            let is_wanted = entry.is_by_user_alone() || declaration(&entry.name).is_some();
+            is_wanted && *entry.name != *"resume"
+        });
         let all = starts
             .chain(common.map(|name| (name, Does::Own)))
             .chain(takes.map(|entry| (entry.name.as_str(), Does::Take(entry))));
-        let declared = self.plugin.iter().flat_map(|plugin| &plugin.commands);
-        let all = all.map(|(name, does)| SlashCommand {
+        let commands = all.map(|(name, does)| SlashCommand {
             name,
             does,
-            declared: declared.clone().find(|command| command.name.value == name),
+            declared: declaration(name),
         });
-        all.collect()
-    }
-
-    /// Returns the slash commands that the plugin has: of the transitions that an agent may take as well, those that the file
-    /// names.
-    pub(crate) fn slash_commands(&self) -> Vec<SlashCommand<'_>> {
-        let mut commands = self.possible_slash_commands();
-        commands.retain(|command| match command.does {
-            Does::Take(entry) => command.declared.is_some() || !entry.is_by(Actor::Agent),
-            Does::Start(_) | Does::Own => true,
-        });
-        commands
+        commands.collect()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
@@ -18,9 +18,6 @@ use super::texts::Name;
 pub struct Named<T> {
     /// The name, at the place of the key. That of a transition is at the place of its entry.
     pub name: At<String>,
-    /// The place of the whole part.
-    #[serde(skip)]
-    pub(crate) span: Range<usize>,
     #[serde(flatten)]
     part: T,
 }
@@ -28,15 +25,14 @@ pub struct Named<T> {
 impl<T> Named<T> {
     pub(super) fn new(name: At<Name>, part: At<T>) -> Self {
         Self {
-            name: name.map(|name| name.to_string()),
-            span: part.span,
-            part: part.value,
+            name: At::new(name.to_string(), name.span()),
+            part: part.into_value(),
         }
     }
 
     /// Returns the part of this name. Of the entries of a transition it is the first.
     pub(crate) fn find<'m>(parts: &'m [Self], name: &str) -> Option<&'m Self> {
-        parts.iter().find(|part| part.name.value == name)
+        parts.iter().find(|part| *part.name == *name)
     }
 }
 
@@ -73,7 +69,7 @@ where
 {
     let table = HashMap::<At<K>, T>::deserialize(deserializer)?;
     let mut entries: Vec<_> = table.into_iter().collect();
-    entries.sort_by_key(|(key, _)| key.span.start);
+    entries.sort_by_key(|(key, _)| key.span().start);
     Ok(entries)
 }
 
@@ -84,8 +80,9 @@ where
     T: DeserializeOwned,
 {
     let read = At::<Shape<T, T, Vec<At<T>>>>::deserialize(deserializer)?;
-    match read.value {
-        Shape::Text(one) | Shape::Table(one) => Ok(vec![At::new(one, read.span)]),
+    let span = read.span();
+    match read.into_value() {
+        Shape::Text(one) | Shape::Table(one) => Ok(vec![At::new(one, span)]),
         Shape::List(all) if all.is_empty() => Err(D::Error::custom(
             "{key} must not be empty\nadd an entry, or remove the key",
         )),

@@ -12,15 +12,17 @@ use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Named, Turn, Update
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transition {
-    #[serde(deserialize_with = "many", skip_serializing)]
-    from: Vec<At<String>>,
-    #[serde(skip_serializing)]
-    to: At<String>,
+    /// The sources. The parser has replaced `*` by every phase that is not terminal and has no other entry of this transition.
+    #[serde(deserialize_with = "many")]
+    pub(crate) from: Vec<At<String>>,
+    /// The target. `None`: the source.
+    #[serde(deserialize_with = "target")]
+    pub(crate) to: Option<At<String>>,
     /// The guard as the file has it.
     #[serde(rename = "when")]
     pub guard_text: Option<At<String>>,
     /// The guard. Absent: the transition is always open.
-    #[serde(skip)]
+    #[serde(rename = "guard", skip_deserializing)]
     pub when: Option<At<Guard>>,
     /// The evidence that it needs.
     pub requires: Option<At<Evidence>>,
@@ -34,14 +36,14 @@ pub struct Transition {
     #[serde(default, deserialize_with = "arguments")]
     pub args: Vec<Named<Argument>>,
     #[serde(
-        rename = "set",
+        rename(deserialize = "set"),
         default,
         deserialize_with = "tables::entries",
         skip_serializing
     )]
-    pub(crate) update_texts: Vec<(At<String>, At<Constant>)>,
+    pub(super) update_texts: Vec<(At<String>, At<Constant>)>,
     /// The updates of fields, in the order of the file.
-    #[serde(skip)]
+    #[serde(skip_deserializing)]
     pub set: Vec<(At<String>, At<Update>)>,
     pub(crate) message: Option<At<Path>>,
     turn: Option<Turn>,
@@ -56,11 +58,16 @@ where
     let lists = entries::<D, Name, Vec<At<Transition>>>(deserializer)?;
     let transitions = lists.into_iter().flat_map(|(name, list)| {
         list.into_iter().map(move |entry| {
-            let name = At::new(name.value.clone(), entry.span.clone());
+            let name = At::new(Name::clone(&name), entry.span());
             Named::new(name, entry)
         })
     });
     Ok(transitions.collect())
+}
+
+fn target<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<At<String>>, D::Error> {
+    let target = At::<String>::deserialize(deserializer)?;
+    Ok(Some(target).filter(|target| **target != "same"))
 }
 
 /// One argument of a transition.
@@ -70,6 +77,9 @@ pub struct Argument {
     /// The type, never data or a field of the engine.
     #[serde(skip_deserializing)]
     pub kind: FieldKind,
+    /// The type in Rust, without the `Option` of an argument that may be left out.
+    #[serde(skip_deserializing)]
+    pub(crate) ty: String,
     pub(super) r#type: Option<FieldKind>,
     #[serde(deserialize_with = "many")]
     pub(super) one_of: Vec<At<Word>>,
@@ -81,14 +91,15 @@ pub struct Argument {
 fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Named<Argument>>, D::Error> {
     let entries = entries::<D, Name, At<TextOr<FieldKind, Argument>>>(deserializer)?.into_iter();
     let arguments = entries.map(|(name, form)| {
-        let argument = form.map(|form| match form {
+        let span = form.span();
+        let argument = match form.into_value() {
             Shape::Table(argument) => argument,
             Shape::Text(kind) => Argument {
                 r#type: Some(kind),
                 ..Argument::default()
             },
-        });
-        Named::new(name, argument)
+        };
+        Named::new(name, At::new(argument, span))
     });
     Ok(arguments.collect())
 }
@@ -101,31 +112,12 @@ impl Transition {
 
     /// Returns whether an actor may take it by a verb or an answer.
     pub(crate) fn is_by(&self, actor: Actor) -> bool {
-        self.by.iter().any(|by| by.value == actor)
+        self.by.iter().any(|by| **by == actor)
     }
 
     /// Returns whether only the user may take it.
     pub(crate) fn is_by_user_alone(&self) -> bool {
         self.is_by(Actor::Person) && !self.is_by(Actor::Agent)
-    }
-
-    /// Returns the place of `*`: every phase that is not terminal and has no explicit edge of this transition.
-    pub(crate) fn any_source(&self) -> Option<&Range<usize>> {
-        let is_any = self.from.len() == 1 && self.from[0].value == "*";
-        is_any.then_some(&self.from[0].span)
-    }
-
-    /// Returns the phases that `from` names, without those that `*` means.
-    pub(crate) fn sources(&self) -> &[At<String>] {
-        match self.any_source() {
-            Some(_) => &[],
-            None => &self.from,
-        }
-    }
-
-    /// Returns the target, or `None` for `same`.
-    pub(crate) fn target(&self) -> Option<&At<String>> {
-        (self.to.value != "same").then_some(&self.to)
     }
 
     /// Returns whether the turn may end although the phase that is entered is not terminal.
@@ -138,9 +130,9 @@ impl Transition {
 pub type Entry = Named<Transition>;
 
 impl Entry {
-    /// Returns the place of the guard, or of the name if there is none.
-    pub(crate) fn guard_span(&self) -> &Range<usize> {
-        let guard = self.when.as_ref();
-        guard.map_or(&self.name.span, |guard| &guard.span)
+    /// Returns the place of the guard, or of the entry if there is none.
+    pub(crate) fn guard_span(&self) -> Range<usize> {
+        let guard = self.when.as_ref().map(At::span);
+        guard.unwrap_or_else(|| self.name.span())
     }
 }

@@ -20,21 +20,22 @@ fn guard() -> impl Strategy<Value = Guard> {
     let named = |name: &'static str, offset| {
         let at = At::new(name.to_owned(), 0..0);
         let is_argument = !["i", "v"].contains(&name);
-        Operand::Read(Read {
+        Read {
             name: at,
             is_argument,
             offset,
             kind: Some(kind(name)),
-            ..Read::default()
-        })
+            ty: String::new(),
+            is_option: false,
+        }
     };
     let count = prop_oneof![
         (prop::sample::select(vec!["i", "j"]), -2_i64..3)
-            .prop_map(move |(name, offset)| named(name, offset)),
+            .prop_map(move |(name, offset)| Operand::Read(named(name, offset))),
         (0_u64..4).prop_map(|number| Operand::Constant(Constant::Count(number))),
     ];
     let text = prop_oneof![
-        prop::sample::select(vec!["v", "w"]).prop_map(move |name| named(name, 0)),
+        prop::sample::select(vec!["v", "w"]).prop_map(move |name| Operand::Read(named(name, 0))),
         prop::sample::select(vec!["x", "y", "z"])
             .prop_map(|word| Operand::Constant(Constant::Text(word.to_owned()))),
     ];
@@ -48,11 +49,7 @@ fn guard() -> impl Strategy<Value = Guard> {
     ];
     let field = prop::sample::select(vec!["i", "j"]).prop_map(move |name| named(name, 0));
     let letter = prop::sample::select(vec!["v", "w"]).prop_map(move |name| named(name, 0));
-    let compare = |(left, sign, right)| Guard::Compare {
-        left: Box::new(left),
-        sign,
-        right: Box::new(right),
-    };
+    let compare = |(left, sign, right)| Guard::Compare(Box::new(Comparison { left, sign, right }));
     let leaf = prop_oneof![
         2 => (field, prop::sample::select(signs), count).prop_map(compare),
         1 => (letter, prop::sample::select(vec![Sign::Equal, Sign::NotEqual]), text).prop_map(compare),
