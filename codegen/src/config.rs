@@ -71,6 +71,16 @@ impl Config {
 
     /// Compiles a machine file, and adds the lines that tell cargo the files that the code depends on.
     fn run(&self, file: &Path, lines: &mut Vec<String>) -> Result<(), Vec<String>> {
+        let folder = |set: &Option<PathBuf>, variable: &str| {
+            let folder = set
+                .clone()
+                .or_else(|| env::var_os(variable).map(PathBuf::from));
+            folder.ok_or_else(|| {
+                vec![format!(
+                    "{variable} is not set; call this from a build script"
+                )]
+            })
+        };
         let root = folder(&self.root, "CARGO_MANIFEST_DIR")?;
         let out = folder(&self.out, "OUT_DIR")?;
         let file_name = file.to_string_lossy();
@@ -105,18 +115,6 @@ impl Config {
         }
         Ok(())
     }
-}
-
-/// Returns a folder of the settings, or of cargo.
-fn folder(set: &Option<PathBuf>, variable: &str) -> Result<PathBuf, Vec<String>> {
-    let folder = set
-        .clone()
-        .or_else(|| env::var_os(variable).map(PathBuf::from));
-    folder.ok_or_else(|| {
-        vec![format!(
-            "{variable} is not set; call this from a build script"
-        )]
-    })
 }
 
 /// Returns the problems of the templates that a machine names, and adds the lines that have cargo watch them.

@@ -36,7 +36,8 @@ impl Diagnostic {
 }
 
 /// The findings about one file. Never empty in an error.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, derive_more::Display)]
+#[display("{}", self.cargo_lines().collect::<Vec<_>>().join("\n"))]
 pub struct Diagnostics {
     /// The name of the file in messages.
     pub name: String,
@@ -74,12 +75,6 @@ impl Diagnostics {
                 "{place}: error[claudex::machine::{code}]: {message}{help}"
             ))
         })
-    }
-}
-
-impl fmt::Display for Diagnostics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.cargo_lines().collect::<Vec<_>>().join("\n"))
     }
 }
 

@@ -7,7 +7,6 @@ mod behaviour;
 mod expression;
 mod field;
 mod graph;
-mod like;
 mod parse;
 mod parser;
 mod phase;

@@ -73,7 +73,7 @@ fn hook_call(
         check.add("hook_by", then, &[]);
     }
     if let Some(needed) = &entry.requires
-        && !evidence.is_some_and(|evidence| evidence.suffices(**needed))
+        && !evidence.is_some_and(|evidence| evidence >= **needed)
     {
         check.add("hook_evidence", then, &[outcome, needed.word()]);
     }
@@ -105,7 +105,7 @@ fn missing<'a>(
 fn turn(check: &Check<'_>, behaviour: &Behaviour, name: &At<String>, edge: &Edge<'_>) {
     let entry = edge.declared;
     let phase = check.phase(edge.to);
-    let ends = entry.ends_turn() || phase.terminal;
+    let ends = entry.turn.is_some() || phase.terminal;
     let asks = phase.on_stop.as_ref().is_some_and(Behaviour::asks);
     let has_message = entry.message.is_some() || phase.message.is_some() || asks;
     let code = match behaviour {

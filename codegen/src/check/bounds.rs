@@ -82,14 +82,16 @@ fn change<'m>(check: &Check<'m>, edge: &Edge<'m>, field: &Named<Field>) -> Optio
     }
 }
 
-/// Returns the first edge of a cycle that may lower a count.
-fn reset<'c, 'm>(
+/// Returns the edges of a cycle that have an effect on a field, each with its effect.
+fn changes<'c, 'm>(
     check: &Check<'m>,
     cycle: &Cycle<'c, 'm>,
     field: &Named<Field>,
-) -> Option<&'c Edge<'m>> {
-    let mut edges = cycle.iter().copied();
-    edges.find(|edge| matches!(change(check, edge, field), Some(Change::Other)))
+) -> Vec<(&'c Edge<'m>, Change<'m>)> {
+    let edges = cycle.iter();
+    edges
+        .filter_map(|edge| Some((*edge, change(check, edge, field)?)))
+        .collect()
 }
 
 /// Returns whether an edge can be taken only a limited number of times as long as only edges of its cycle are taken.
@@ -97,15 +99,9 @@ fn is_bounded(check: &Check<'_>, cycle: &Cycle<'_, '_>, edge: &Edge<'_>) -> bool
     let Some(when) = &edge.declared.when else {
         return false;
     };
-    let changes = |field| {
-        cycle
-            .iter()
-            .filter_map(move |edge| change(check, edge, field))
-    };
     let is_fixed = |name: &str| {
-        check
-            .field(name)
-            .is_some_and(|field| changes(field).count() == 0)
+        let field = check.field(name);
+        field.is_some_and(|field| changes(check, cycle, field).is_empty())
     };
     let set = edge.declared.set.iter();
     let mut fields = set.filter_map(|(name, _)| check.field(name));
@@ -114,15 +110,18 @@ fn is_bounded(check: &Check<'_>, cycle: &Cycle<'_, '_>, edge: &Edge<'_>) -> bool
             let word = |name: &str| (*name == **field.name).then(|| word.clone());
             when.decide(&word) == Some(false)
         };
-        let is_bound = match change(check, edge, field) {
-            Some(Change::Raise) => has_ceiling(when, &field.name, &is_fixed),
-            Some(Change::Word(_)) => changes(field).all(|change| match change {
-                Change::Word(word) => is_out(word),
-                _ => true,
-            }),
+        let all = changes(check, cycle, field);
+        let mut others = all.iter().map(|(_, change)| change);
+        match change(check, edge, field) {
+            Some(Change::Raise) => {
+                has_ceiling(when, &field.name, &is_fixed)
+                    && !others.any(|change| matches!(change, Change::Other))
+            }
+            Some(Change::Word(_)) => {
+                others.all(|change| matches!(change, Change::Word(word) if is_out(word)))
+            }
             _ => false,
-        };
-        is_bound && reset(check, cycle, field).is_none()
+        }
     })
 }
 
@@ -170,17 +169,19 @@ fn report(check: &Check<'_>, cycle: &Cycle<'_, '_>) {
 fn reasons(check: &Check<'_>, cycle: &Cycle<'_, '_>) -> String {
     let mut reasons = BTreeSet::new();
     for field in &check.machine.fields {
-        let raises = |edge: &&&Edge<'_>| matches!(change(check, edge, field), Some(Change::Raise));
         let name = &field.name;
-        reasons.extend(
-            cycle
-                .iter()
-                .filter(raises)
-                .map(|edge| match reset(check, cycle, field) {
-                    Some(reset) => format!("`{}` resets `{name}`; ", reset.declared.name),
-                    None => format!("no fixed limit in `{}` for `{name}`; ", edge.declared.name),
-                }),
-        );
+        let all = changes(check, cycle, field);
+        let mut resets = all
+            .iter()
+            .filter(|(_, change)| matches!(change, Change::Other));
+        let raises = all
+            .iter()
+            .filter(|(_, change)| matches!(change, Change::Raise));
+        let reset = resets.next();
+        reasons.extend(raises.map(|(edge, _)| match reset {
+            Some((reset, _)) => format!("`{}` resets `{name}`; ", reset.declared.name),
+            None => format!("no fixed limit in `{}` for `{name}`; ", edge.declared.name),
+        }));
     }
     reasons.into_iter().take(3).collect()
 }

@@ -1,10 +1,10 @@
 //! Names that collide in the generated Rust, in a document or on the command line.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 
 use super::Check;
 use crate::emit::ident::{TYPES, camel};
-use crate::model::{At, AtStart, Behaviour, Does, FieldKind, Machine};
+use crate::model::{At, AtStart, Behaviour, Does, FieldKind};
 
 /// The names that every machine has, by their namespace.
 const RESERVED: [(&str, &str); 6] = [
@@ -25,77 +25,59 @@ const RESERVED: [(&str, &str); 6] = [
 /// The arguments of every verb and of every method of a transition.
 const ARGUMENTS: &str = "id loop_args from_prompt help rejecting evidence held";
 
-/// The names that a machine needs.
-struct Names<'m> {
-    /// The names that every machine has, each with its namespace.
-    reserved: Vec<(String, &'static str)>,
-    /// The namespace and the name that a part of the file needs, the kind of the part, and its name in the file.
-    needed: Vec<(String, String, &'static str, &'m At<String>)>,
+/// The kind of a part of the machine file, and its name.
+type Part<'m> = (&'static str, &'m At<String>);
+
+/// The names that are taken: the part of the file that has each, by namespace and name. `None`: every machine has it.
+struct Names<'c, 'm> {
+    check: &'c Check<'m>,
+    owners: HashMap<(String, String), Option<Part<'m>>>,
 }
 
-impl<'m> Names<'m> {
-    fn reserve(&mut self, space: &str, names: &'static str) {
-        let names = names.split_whitespace();
-        self.reserved
-            .extend(names.map(|name| (space.to_owned(), name)));
+impl<'m> Names<'_, 'm> {
+    /// Takes names that every machine has, separated by spaces.
+    fn reserve(&mut self, space: &str, names: &str) {
+        let keys = names
+            .split(' ')
+            .map(|name| (space.to_owned(), name.to_owned()));
+        self.owners.extend(keys.map(|key| (key, None)));
     }
 
-    fn need(
-        &mut self,
-        space: &str,
-        name: impl Into<String>,
-        kind: &'static str,
-        part: &'m At<String>,
-    ) {
-        self.needed
-            .push((space.to_owned(), name.into(), kind, part));
+    /// Takes a name that a part of the file needs, or reports that it is taken.
+    fn take(&mut self, space: &str, name: &str, part: Part<'m>) {
+        let owner = self
+            .owners
+            .insert((space.to_owned(), name.to_owned()), Some(part));
+        let (kind, place) = part;
+        match owner {
+            None => {}
+            Some(None) => self.check.add("name_reserved", place, &[kind, space, name]),
+            Some(Some((other_kind, other))) => {
+                let line = self.check.line(&other.span());
+                let args = [kind, space, name, other_kind, other, &line];
+                self.check.add("name_taken", place, &args);
+            }
+        }
+    }
+
+    /// Takes the name of the enum of a field or an argument, if it has words.
+    fn take_words(&mut self, kind: &'m FieldKind, ty: &str, part: Part<'m>) {
+        let FieldKind::OneOf(words) = kind else {
+            return;
+        };
+        let mut variants = HashSet::new();
+        for word in words.iter().filter(|word| !variants.insert(camel(word))) {
+            self.check.add_at("name_word", word.span(), &[word]);
+        }
+        self.take("a type", ty, part);
     }
 }
 
 /// Reports names that two parts of the file need, or that every machine has.
 pub(super) fn collisions(check: &Check<'_>) {
-    let names = names(check.machine);
-    let reserved = names.reserved.iter();
-    let mut owners: HashMap<(&str, &str), Option<(&str, &At<String>)>> = reserved
-        .map(|(space, name)| ((space.as_str(), *name), None))
-        .collect();
-    for (space, name, kind, part) in &names.needed {
-        let Some(owner) = owners.get(&(space.as_str(), name.as_str())) else {
-            owners.insert((space, name), Some((kind, part)));
-            continue;
-        };
-        let (known, place) = match owner {
-            None => ("every machine".to_owned(), String::new()),
-            Some((kind, other)) => (
-                format!("the {kind} `{other}`"),
-                format!("the other name: line {}; ", check.line(&other.span())),
-            ),
-        };
-        check.add("name_taken", part, &[kind, space, name, &known, &place]);
-    }
-
     let machine = check.machine;
-    let arguments = machine.transitions.iter().flat_map(|entry| &entry.args);
-    let fields = machine.fields.iter().map(|field| &field.kind);
-    for kind in fields.chain(arguments.map(|argument| &argument.kind)) {
-        let FieldKind::OneOf(words) = kind else {
-            continue;
-        };
-        let mut variants = BTreeSet::new();
-        for word in words.iter().filter(|word| !variants.insert(camel(word))) {
-            check.add_at("name_word", word.span(), &[word]);
-        }
-    }
-    for phase in machine.phases.iter().filter(|phase| *phase.name == *"same") {
-        check.add("name_same", &phase.name, &[]);
-    }
-}
-
-fn names(machine: &Machine) -> Names<'_> {
-    let mut names = Names {
-        reserved: Vec::new(),
-        needed: Vec::new(),
-    };
+    let owners = HashMap::new();
+    let names = &mut Names { check, owners };
     for (space, reserved) in RESERVED {
         names.reserve(space, reserved);
     }
@@ -103,70 +85,60 @@ fn names(machine: &Machine) -> Names<'_> {
         names.reserve("a verb", "verify");
     }
 
-    names.need("a type", camel(&machine.name), "machine", &machine.name);
+    names.take("a type", &camel(&machine.name), ("machine", &machine.name));
     for phase in &machine.phases {
-        if !phase.terminal {
-            names.need(
-                "a method of `OnStop`",
-                phase.name.as_str(),
-                "phase",
-                &phase.name,
-            );
+        let part = ("phase", &phase.name);
+        if *phase.name == *"same" {
+            check.add("name_same", &phase.name, &[]);
         }
-        names.need("a type", camel(&phase.name), "phase", &phase.name);
-        names.need("a stored form", phase.stored_name(), "phase", &phase.name);
+        if !phase.terminal {
+            names.take("a method of `OnStop`", &phase.name, part);
+        }
+        names.take("a type", &camel(&phase.name), part);
+        names.take("a stored form", phase.stored_name(), part);
     }
     let entries = machine.first_entries();
     for entry in &entries {
-        names.need("a type", camel(&entry.name), "transition", &entry.name);
+        names.take("a type", &camel(&entry.name), ("transition", &entry.name));
     }
     for field in &machine.fields {
         let name = &field.name;
+        let part = ("field", name);
+        names.take_words(&field.kind, &field.ty, part);
         match &field.kind {
-            FieldKind::OneOf(_) => names.need("a type", field.ty.as_str(), "field", name),
-            FieldKind::Data(_) => {
-                names.need("a method of `Loop`", format!("set_{name}"), "field", name);
-            }
-            FieldKind::Held(held) => {
-                names.need("a value of the engine", held.word(), "field", name)
-            }
+            FieldKind::Data(_) => names.take("a method of `Loop`", &format!("set_{name}"), part),
+            FieldKind::Held(held) => names.take("a value of the engine", held.word(), part),
             _ => {}
         }
         if !field.within.is_empty() {
-            names.need("a method of `Loop`", name.as_str(), "field", name);
+            names.take("a method of `Loop`", name, part);
         }
         if field.at_start != AtStart::Never {
-            names.need("a flag of `start`", name.as_str(), "field", name);
+            names.take("a flag of `start`", name, part);
         }
     }
     for entry in entries {
         let name = &entry.name;
-        names.need("a method of `Loop`", name.as_str(), "transition", name);
+        let part = ("transition", name);
+        names.take("a method of `Loop`", name, part);
         // `resume` of the command line is the user's, too.
-        if entry.is_verb() && !(entry.is_by_user_alone() && name.as_str() == "resume") {
-            names.need("a verb", name.replace('_', "-"), "transition", name);
+        if entry.is_verb() && !(entry.is_by_user_alone() && **name == "resume") {
+            names.take("a verb", &name.replace('_', "-"), part);
         }
         let arguments = format!("an argument of `{name}`");
         names.reserve(&arguments, ARGUMENTS);
         for argument in &entry.args {
-            names.need(
-                &arguments,
-                argument.name.as_str(),
-                "argument",
-                &argument.name,
-            );
-            if matches!(argument.kind, FieldKind::OneOf(_)) {
-                names.need("a type", argument.ty.as_str(), "argument", &argument.name);
-            }
+            let part = ("argument", &argument.name);
+            names.take(&arguments, &argument.name, part);
+            names.take_words(&argument.kind, &argument.ty, part);
         }
     }
     for command in machine.plugin.iter().flat_map(|_| machine.slash_commands()) {
-        let (kind, part) = match command.does {
+        let part = match command.does {
             Does::Start(mode) => ("mode", &mode.name),
             Does::Take(entry) => ("transition", &entry.name),
             Does::Own => continue,
         };
-        names.need("a slash command", command.name, kind, part);
+        names.take("a slash command", command.name, part);
     }
-    names
 }

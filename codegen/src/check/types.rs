@@ -81,12 +81,7 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
         (FieldKind::Count, _) => "write a whole number from 0".to_owned(),
         (FieldKind::Flag, _) => "write true or false, without quotes".to_owned(),
         (FieldKind::Text | FieldKind::Path, _) => "write a text in quotes".to_owned(),
-        (FieldKind::OneOf(words), _) => {
-            format!(
-                "its words are {}",
-                list(words.iter().map(|word| word.as_str()))
-            )
-        }
+        (FieldKind::OneOf(words), _) => format!("its words are {}", list(words)),
     };
     let args = [name, describe(kind), &value.to_string(), &help];
     Some(problem("type_constant", &args))

@@ -3,6 +3,8 @@
 //! Phases, transitions, fields and modes are `snake_case` in the file; types are `UpperCamel`. Words of a `one_of` may
 //! have hyphens. A Rust keyword becomes a raw identifier.
 
+use heck::ToUpperCamelCase;
+
 use crate::model::FieldKind;
 
 /// The types that every generated module has, and those of Rust that it, or a derive in it, names without their path.
@@ -18,12 +20,7 @@ const KEYWORDS: [&str; 48] = [
 
 /// Returns `mark_done` or `no-material-findings` as `MarkDone` or `NoMaterialFindings`.
 pub(crate) fn camel(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for part in name.split(['_', '-']) {
-        let mut rest = part.chars();
-        text.extend(rest.next().iter().flat_map(|first| first.to_uppercase()));
-        text.push_str(rest.as_str());
-    }
+    let mut text = name.to_upper_camel_case();
     if text.starts_with(|first: char| first.is_ascii_digit()) {
         text.insert(0, 'N');
     }

@@ -3,7 +3,6 @@
 //! The functions are pure. They rely on `check`, and on the names of the runtime's `__private` module, which generated code
 //! calls `rt`.
 
-mod edges;
 pub(crate) mod ident;
 pub(crate) mod render;
 mod view;

@@ -1,20 +1,19 @@
 //! The values that the templates show: the machine as the file has it, and everything that follows from it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use minijinja::{Value, context};
 use sha2::{Digest as _, Sha256};
 
-use super::edges;
 use super::render::serde;
 use crate::diagnostic::line_of;
-use crate::model::{Behaviour, Field, FieldKind, Held, Machine, Named, Phase, Update};
+use crate::model::{Behaviour, Entry, Field, FieldKind, Held, Machine, Named, Phase, Update};
 
 /// Returns the data of the templates: the keys of the machine file, and values derived from them.
 pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
     let first_entries = machine.first_entries();
     let transitions = first_entries.iter().map(|first| {
-        let view = edges::transition(machine, first);
+        let view = transition(machine, first);
         (first.name.as_str(), view)
     });
     let by_name: BTreeMap<&str, Value> = transitions.clone().collect();
@@ -43,7 +42,7 @@ pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
         phases => machine.phases.iter().map(|one| phase(source, one)).collect::<Vec<_>>(),
         transitions => transitions.map(|(_, view)| view).collect::<Vec<_>>(),
         by_name => serde(&by_name),
-        edges => entries.map(|entry| edges::entry(entry, source)).collect::<Vec<_>>(),
+        edges => entries.map(|entry| edge(entry, source)).collect::<Vec<_>>(),
         slash_commands => serde(machine.slash_commands()),
         before_stop_line => machine.before_stop.first().map(|name| line_of(source, name.span().start)),
         ..serde(machine)
@@ -95,4 +94,44 @@ fn owned(machine: &Machine) -> HashSet<String> {
         owned.extend(parameter.fields().map(str::to_owned));
     }
     owned
+}
+
+/// Returns the view of an entry.
+fn edge(entry: &Entry, source: &str) -> Value {
+    let mut seen = HashSet::new();
+    let guard_reads = entry
+        .when
+        .iter()
+        .flat_map(|guard| guard.reads())
+        .filter(|read| seen.insert(read.key()));
+    let update_reads = entry.set.iter().flat_map(|(_, update)| update.reads());
+    context! {
+        line => line_of(source, entry.name.span().start),
+        guard_reads => serde(guard_reads.collect::<Vec<_>>()),
+        update_reads => serde(update_reads.collect::<Vec<_>>()),
+        ..serde(entry)
+    }
+}
+
+/// Returns the view of a transition: its first entry, and its sources with the targets of each.
+fn transition(machine: &Machine, first: &Entry) -> Value {
+    let mut targets: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let edges = machine.edges().into_iter();
+    for edge in edges.filter(|edge| edge.declared.name == first.name) {
+        targets.entry(edge.from).or_default().insert(edge.to);
+    }
+    let phase = |at: &usize| machine.phases[*at].name.as_str();
+    let sources = targets.iter().map(|(from, targets)| {
+        context! {
+            phase => phase(from),
+            targets => serde(targets.iter().map(phase).collect::<Vec<_>>()),
+            is_fork => targets.len() > 1,
+        }
+    });
+    context! {
+        sources => sources.collect::<Vec<_>>(),
+        is_plain => first.requires.is_none() && first.args.is_empty(),
+        is_everywhere => targets.len() == machine.phases.len(),
+        ..serde(first)
+    }
 }

@@ -1,6 +1,5 @@
 //! Values with their places in the machine file.
 
-use std::fmt;
 use std::ops::{Deref, Range};
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use toml::Spanned;
 ///
 /// The parser gives an error inside of a newtype the place of the value, and one inside of a plain `Spanned` the place of the
 /// list around it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize, derive_more::Display)]
 pub struct At<T>(Spanned<T>);
 
 impl<T> At<T> {
@@ -44,11 +43,5 @@ impl<'a, T> IntoIterator for &'a At<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         std::iter::once(self)
-    }
-}
-
-impl<T: fmt::Display> fmt::Display for At<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }

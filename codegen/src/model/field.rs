@@ -17,11 +17,11 @@ pub struct Field {
     /// The type in Rust.
     #[serde(skip_deserializing)]
     pub(crate) ty: String,
-    r#type: Option<FieldKind>,
+    pub(super) r#type: Option<FieldKind>,
     #[serde(default, deserialize_with = "many")]
-    one_of: Vec<At<Word>>,
-    data: Option<TypeName>,
-    holds: Option<Held>,
+    pub(super) one_of: Vec<At<Word>>,
+    pub(super) data: Option<TypeName>,
+    pub(super) holds: Option<Held>,
     /// The value at the start. Absent: 0, false, the first word of a `one_of`, or an empty text.
     pub(crate) initial: Option<At<Constant>>,
     /// The value that the document writes as null.
@@ -85,16 +85,14 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     u64::try_from(count).map_err(D::Error::custom)
 }
 
-impl Field {
-    /// Returns the types that the file declares.
-    pub(super) fn kinds(&self) -> Vec<FieldKind> {
-        let data = self.data.as_ref().map(|name| name.to_string());
-        let rest = [data.map(FieldKind::Data), self.holds.map(FieldKind::Held)];
-        let mut kinds = declared_kinds(&self.r#type, &self.one_of);
-        kinds.extend(rest.into_iter().flatten());
-        kinds
+impl FieldKind {
+    /// Returns the kind of a value of `one_of`, which is empty if the file does not have it.
+    pub(super) fn of_words(words: &[At<Word>]) -> Option<Self> {
+        (!words.is_empty()).then(|| Self::OneOf(words.to_vec()))
     }
+}
 
+impl Field {
     /// Returns whether the field exists in a phase.
     pub fn exists_in(&self, phase: &str) -> bool {
         self.within.is_empty() || self.within.iter().any(|known| **known == phase)
@@ -138,10 +136,4 @@ impl Named<Field> {
     pub(crate) fn place(&self) -> &str {
         self.key.as_ref().map_or(&self.name, |key| key.as_str())
     }
-}
-
-/// Returns the types that the keys `type` and `one_of` declare.
-pub(super) fn declared_kinds(r#type: &Option<FieldKind>, one_of: &[At<Word>]) -> Vec<FieldKind> {
-    let words = (!one_of.is_empty()).then(|| FieldKind::OneOf(one_of.to_vec()));
-    r#type.clone().into_iter().chain(words).collect()
 }

@@ -5,8 +5,6 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use toml::de::{DeTable, Deserializer};
 
-use super::field::declared_kinds;
-use super::like::complete_phases;
 use super::parser::{Scope, parse_guard, parse_update};
 use super::problem::{form_problem, syntax_problem};
 use super::{At, Constant, Entry, FieldKind, Machine, Named, Operand, Update};
@@ -18,9 +16,15 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     let mut machine = parse_form(source).map_err(|problem| vec![problem])?;
     let mut found = Vec::new();
     for field in &mut machine.fields {
+        let data = field.data.as_ref().map(|name| name.to_string());
+        let kinds = [
+            field.r#type.clone(),
+            FieldKind::of_words(&field.one_of),
+            data.map(FieldKind::Data),
+            field.holds.map(FieldKind::Held),
+        ];
         let keys = "`type`, `one_of`, `data` and `holds`";
-        let kind = only_kind(&field.name, field.kinds(), keys);
-        field.kind = keep(kind, &mut found).unwrap_or_default();
+        field.kind = keep(only_kind(&field.name, kinds, keys), &mut found).unwrap_or_default();
         field.ty = type_of_kind(&field.kind, type_of_words(&field.name));
     }
 
@@ -31,7 +35,10 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     for transition in &mut machine.transitions {
         let prefix = camel(&transition.name);
         for argument in &mut transition.args {
-            let kinds = declared_kinds(&argument.r#type, &argument.one_of);
+            let kinds = [
+                argument.r#type.clone(),
+                FieldKind::of_words(&argument.one_of),
+            ];
             let kind = only_kind(&argument.name, kinds, "`type` and `one_of`");
             argument.kind = keep(kind, &mut found).unwrap_or_default();
             let words = format!("{prefix}{}", camel(&argument.name));
@@ -98,28 +105,28 @@ fn keep<T>(result: Result<T, Diagnostic>, found: &mut Vec<Diagnostic>) -> Option
 }
 
 /// Returns the type of a field or an argument.
-fn only_kind(
+fn only_kind<const N: usize>(
     name: &At<String>,
-    kinds: Vec<FieldKind>,
+    kinds: [Option<FieldKind>; N],
     keys: &str,
 ) -> Result<FieldKind, Diagnostic> {
-    <[FieldKind; 1]>::try_from(kinds)
-        .map(|[kind]| kind)
-        .map_err(|kinds| {
-            let message = format!("`{name}` needs one type, but has {}", kinds.len());
-            let problem = Diagnostic::new("type_keys", name.span(), message);
-            problem.help(format!("keep or add one of {keys}"))
-        })
+    let kinds: Vec<FieldKind> = kinds.into_iter().flatten().collect();
+    let message = format!("`{name}` needs one type, but has {}", kinds.len());
+    let problem = Diagnostic::new("type_keys", name.span(), message);
+    let [kind] = <[FieldKind; 1]>::try_from(kinds)
+        .map_err(|_| problem.help(format!("keep or add one of {keys}")))?;
+    Ok(kind)
 }
 
 fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
-    let (mut table, errors) = DeTable::parse_recoverable(source);
-    let first = |error: &&toml::de::Error| error.span().map(|span| span.start);
-    if let Some(error) = errors.iter().min_by_key(first) {
+    let (file, errors) = DeTable::parse_recoverable(source);
+    let first = errors
+        .iter()
+        .min_by_key(|error| error.span().map(|span| span.start));
+    if let Some(error) = first {
         return Err(syntax_problem(error, source));
     }
-    complete_phases(table.get_mut())?;
-    Machine::deserialize(Deserializer::from(table)).map_err(|error| form_problem(&error, source))
+    Machine::deserialize(Deserializer::from(file)).map_err(|error| form_problem(&error, source))
 }
 
 /// Returns the expression of an update. A string is one for a count or a flag, and for any other field if it begins so.

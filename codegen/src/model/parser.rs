@@ -93,6 +93,12 @@ impl<'t> Parser<'t> {
         self.tokens[self.position].0
     }
 
+    /// Returns the token after the next one.
+    fn next_token(&self) -> &'t str {
+        let token = self.tokens.get(self.position + 1);
+        token.map_or("", |(token, _)| token)
+    }
+
     fn place(&self) -> Range<usize> {
         self.tokens[self.position].1.clone()
     }
@@ -158,7 +164,6 @@ impl<'t> Parser<'t> {
             return Ok(inner);
         }
         let left = self.read("a field", COMPARISON)?;
-        let left = self.with_offset(left)?;
         let Some(&sign) = Sign::ALL.iter().find(|sign| self.skip(sign.word())) else {
             let flag = left.key();
             let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{flag} == true`");
@@ -180,9 +185,8 @@ impl<'t> Parser<'t> {
                 return Ok(Operand::Constant(Constant::Count(number)));
             }
             _ => {
-                let help = "compare with a field, a number or a \"word\"";
-                let read = self.read("a field, a number or a \"word\"", help)?;
-                return self.with_offset(read).map(Operand::Read);
+                let read = self.read("a field, a number or a \"word\"", COMPARISON)?;
+                return Ok(Operand::Read(read));
             }
         };
         self.position += 1;
@@ -190,28 +194,25 @@ impl<'t> Parser<'t> {
     }
 
     fn update(&mut self) -> Result<Update, Diagnostic> {
-        let is_next = self.token() == "next" && self.tokens[self.position + 1].0 == "(";
+        let is_next = self.token() == "next" && self.next_token() == "(";
         if is_next {
             self.position += 2;
         }
         let read = self.read("a field", UPDATE)?;
+        if read.offset != 0 && (is_next || read.is_argument) {
+            return self.unexpected("a name alone", UPDATE);
+        }
         if is_next {
             self.expect(")", "`)`", UPDATE)?;
-            return Ok(Update::Next(read));
-        }
-        if self.token() == "+" && self.tokens[self.position + 1].0.starts_with("args.") {
-            self.position += 1;
-            return Ok(Update::Plus(read, self.read("an argument", UPDATE)?));
-        }
-        let value = if read.is_argument {
-            read
+            Ok(Update::Next(read))
+        } else if self.skip("+") {
+            Ok(Update::Plus(read, self.read("an argument", UPDATE)?))
         } else {
-            self.with_offset(read)?
-        };
-        Ok(Update::Value(Operand::Read(value)))
+            Ok(Update::Value(Operand::Read(read)))
+        }
     }
 
-    /// Parses the name of a field or an argument.
+    /// Parses the name of a field or an argument, and the number behind it. Leaves an argument behind `+` to the caller.
     fn read(&mut self, expected: &str, help: &str) -> Result<Read, Diagnostic> {
         let token = self.token();
         let is_argument = token.starts_with("args.");
@@ -226,26 +227,24 @@ impl<'t> Parser<'t> {
         let known = if is_argument { argument } else { field };
         let name = At::new(name.to_owned(), self.place());
         self.position += 1;
+        let is_sum = self.token() == "+" && self.next_token().starts_with("args.");
+        let offset = if is_sum {
+            0
+        } else if self.skip("+") {
+            self.number()?
+        } else if self.skip("-") {
+            -self.number()?
+        } else {
+            0
+        };
         Ok(Read {
             name,
             is_argument,
-            offset: 0,
+            offset,
             kind: known.map(|(kind, ..)| kind.clone()),
             ty: known.map_or_else(String::new, |(_, ty, _)| ty.clone()),
             is_option: known.is_some_and(|(.., is_option)| is_option),
         })
-    }
-
-    /// Parses `+ 1` or `- 1` behind a name, if it is there.
-    fn with_offset(&mut self, read: Read) -> Result<Read, Diagnostic> {
-        let sign = match self.token() {
-            "+" => 1,
-            "-" => -1,
-            _ => return Ok(read),
-        };
-        self.position += 1;
-        let offset = sign * self.number()?;
-        Ok(Read { offset, ..read })
     }
 
     fn number(&mut self) -> Result<i64, Diagnostic> {

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::hash::Hash;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 
+use derive_more::{Deref, DerefMut};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -14,39 +13,20 @@ use super::At;
 use super::texts::Name;
 
 /// A part of a machine with its name.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deref, DerefMut)]
 pub struct Named<T> {
     /// The name, at the place of the key. That of a transition is at the place of its entry.
     pub name: At<String>,
     #[serde(flatten)]
-    part: T,
+    #[deref]
+    #[deref_mut]
+    pub(super) part: T,
 }
 
 impl<T> Named<T> {
-    pub(super) fn new(name: At<Name>, part: At<T>) -> Self {
-        Self {
-            name: At::new(name.to_string(), name.span()),
-            part: part.into_value(),
-        }
-    }
-
     /// Returns the part of this name. Of the entries of a transition it is the first.
     pub(crate) fn find<'m>(parts: &'m [Self], name: &str) -> Option<&'m Self> {
         parts.iter().find(|part| *part.name == *name)
-    }
-}
-
-impl<T> Deref for Named<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.part
-    }
-}
-
-impl<T> DerefMut for Named<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.part
     }
 }
 
@@ -56,19 +36,24 @@ where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
-    let entries = entries::<D, Name, At<T>>(deserializer)?.into_iter();
-    Ok(entries.map(|(name, part)| Named::new(name, part)).collect())
+    let parts = entries::<D, At<T>>(deserializer)?.into_iter();
+    let named = parts.map(|(name, part)| Named {
+        name,
+        part: part.into_value(),
+    });
+    Ok(named.collect())
 }
 
-/// Reads the entries of a table in the order of the file.
-pub(crate) fn entries<'de, D, K, T>(deserializer: D) -> Result<Vec<(At<K>, T)>, D::Error>
+/// Reads the entries of a table in the order of the file. Their keys are names.
+pub(crate) fn entries<'de, D, T>(deserializer: D) -> Result<Vec<(At<String>, T)>, D::Error>
 where
     D: Deserializer<'de>,
-    K: Deserialize<'de> + Eq + Hash,
     T: Deserialize<'de>,
 {
-    let table = HashMap::<At<K>, T>::deserialize(deserializer)?;
-    let mut entries: Vec<_> = table.into_iter().collect();
+    let table = HashMap::<At<Name>, T>::deserialize(deserializer)?.into_iter();
+    let mut entries: Vec<_> = table
+        .map(|(key, value)| (At::new(key.to_string(), key.span()), value))
+        .collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     Ok(entries)
 }

@@ -2,15 +2,17 @@
 //!
 //! The message of a broken rule is the problem, a line end and the help. `{key}` in it represents the key.
 
-use std::ops::Deref;
-
+use derive_more::{AsRef, Deref, Display};
 use serde::{Deserialize, Serialize};
 
 /// Defines types of texts, each with its rule and the help for a text that breaks it.
 macro_rules! texts {
     ($($(#[$doc:meta])* $name:ident: $is_right:expr, $help:expr;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
+        #[derive(
+            Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize, AsRef, Deref, Display,
+        )]
+        #[as_ref(str)]
         #[serde(try_from = "String")]
         pub struct $name(String);
 
@@ -24,20 +26,6 @@ macro_rules! texts {
                 } else {
                     Err(format!("{{key}}: {text:?} is not allowed\n{}", $help))
                 }
-            }
-        }
-
-        impl Deref for $name {
-            type Target = String;
-
-            fn deref(&self) -> &String {
-                &self.0
-            }
-        }
-
-        impl AsRef<str> for $name {
-            fn as_ref(&self) -> &str {
-                &self.0
             }
         }
     )*};

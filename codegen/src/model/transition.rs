@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::tables::{self, Shape, TextOr, entries, many};
-use super::texts::{Name, Path, Word};
+use super::texts::{Path, Word};
 use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Named, Turn, Update};
 
 /// One `[[transitions.x]]` entry.
@@ -46,7 +46,7 @@ pub struct Transition {
     #[serde(skip_deserializing)]
     pub set: Vec<(At<String>, At<Update>)>,
     pub(crate) message: Option<At<Path>>,
-    turn: Option<Turn>,
+    pub(crate) turn: Option<Turn>,
     #[serde(default)]
     pub(crate) doc: String,
 }
@@ -55,11 +55,11 @@ pub(super) fn transitions<'de, D>(deserializer: D) -> Result<Vec<Named<Transitio
 where
     D: Deserializer<'de>,
 {
-    let lists = entries::<D, Name, Vec<At<Transition>>>(deserializer)?;
+    let lists = entries::<D, Vec<At<Transition>>>(deserializer)?;
     let transitions = lists.into_iter().flat_map(|(name, list)| {
-        list.into_iter().map(move |entry| {
-            let name = At::new(Name::clone(&name), entry.span());
-            Named::new(name, entry)
+        list.into_iter().map(move |entry| Named {
+            name: At::new(name.to_string(), entry.span()),
+            part: entry.into_value(),
         })
     });
     Ok(transitions.collect())
@@ -89,17 +89,16 @@ pub struct Argument {
 }
 
 fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Named<Argument>>, D::Error> {
-    let entries = entries::<D, Name, At<TextOr<FieldKind, Argument>>>(deserializer)?.into_iter();
+    let entries = entries::<D, At<TextOr<FieldKind, Argument>>>(deserializer)?.into_iter();
     let arguments = entries.map(|(name, form)| {
-        let span = form.span();
-        let argument = match form.into_value() {
+        let part = match form.into_value() {
             Shape::Table(argument) => argument,
             Shape::Text(kind) => Argument {
                 r#type: Some(kind),
                 ..Argument::default()
             },
         };
-        Named::new(name, At::new(argument, span))
+        Named { name, part }
     });
     Ok(arguments.collect())
 }
@@ -118,11 +117,6 @@ impl Transition {
     /// Returns whether only the user may take it.
     pub(crate) fn is_by_user_alone(&self) -> bool {
         self.is_by(Actor::Person) && !self.is_by(Actor::Agent)
-    }
-
-    /// Returns whether the turn may end although the phase that is entered is not terminal.
-    pub(crate) fn ends_turn(&self) -> bool {
-        self.turn == Some(Turn::End)
     }
 }
 

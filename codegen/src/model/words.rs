@@ -50,7 +50,7 @@ words! {
     /// The effect of a transition on the turn: it may end although the phase that is entered is not terminal.
     Turn { End = "end", }
 
-    /// The evidence that an edge needs: a review, or a review without findings.
+    /// The evidence that an edge needs: a review, or a review without findings, which is more.
     Evidence { Reviewed = "reviewed", Settled = "settled", }
 
     /// An actor that may take an edge by a verb: the coding agent, or the user.
@@ -117,11 +117,4 @@ impl Held {
         Self::Revision,
         Self::Machine,
     ];
-}
-
-impl Evidence {
-    /// Returns whether this evidence is enough. A settled round is also reviewed.
-    pub fn suffices(self, needed: Evidence) -> bool {
-        self == needed || (self, needed) == (Evidence::Settled, Evidence::Reviewed)
-    }
 }
