@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2034 # what is set here is read by the tests
-# Sourced by the tests of this folder: what a check prints, scratch projects, and one stop of the client.
-# POSIX sh. Knows the plugin's files and the shape of a hook's JSON, nothing of what a loop should do.
+# Sourced by the tests of this folder: checks and their output, scratch projects, and a stop of the client, in POSIX sh. It knows
+# the plugin's files and the form of a hook's JSON, and nothing about loops.
 
-# The same inside a client as outside.
+# The tests do the same inside a client and outside.
 unset CLAUDECODE CLAUDE_CODE_SESSION_ID CLAUDE_CODE_ENTRYPOINT CLAUDE_PROJECT_DIR CLAUDE_PLUGIN_ROOT CLAUDE_PLUGIN_DATA
 unset CLAUDEX_STATE_DIR CLAUDEX_STALE_MINUTES CLAUDEX_MAX_PLAN_ROUNDS CLAUDEX_MAX_REVIEW_ROUNDS CLAUDEX_EVIDENCE
 unset CLAUDEX_REVIEWER CLAUDEX_REVIEWER_CHILD CLAUDEX_LOOP_PROBE GIT_DIR GIT_WORK_TREE CDPATH XDG_CONFIG_HOME
@@ -13,7 +13,7 @@ PLUGIN=$(dirname -- "$tests")
 newline='
 '
 
-# A path that a careless script trips over: a space, a quote, an ampersand, letters outside ASCII.
+# A path with a space, a quote, an ampersand and letters outside of ASCII.
 scratch=$(mktemp -d) || exit 1
 scratch=$(CDPATH='' cd -- "$scratch" && pwd -P)
 work="$scratch/it's ünï & co"
@@ -21,7 +21,7 @@ mkdir -p "$work/home"
 trap 'rm -rf -- "$scratch"' EXIT
 trap 'exit 130' INT TERM
 
-# A person's own configuration must not decide a test; their installed program may.
+# The user's own configuration must not change a test.
 export CARGO_HOME="${CARGO_HOME:-${HOME:-/nonexistent}/.cargo}"
 export HOME="$work/home"
 
@@ -121,7 +121,7 @@ fi
 
 # --- projects and loops ------------------------------------------------------------------------------------------
 
-# project NAME: a fresh repository, and we are in it.
+# project NAME: makes a new repository, and changes to it.
 project() {
     project="$work/$1"
     states="$project/.claude/claudex"
@@ -147,7 +147,7 @@ start() {
 # field NAME: of $state, as it stands in the file.
 field() { sed -n "s/^$1: //p" "$state" 2>/dev/null; }
 
-# How many loops the project's state folder holds.
+# Prints the number of loops in the project's state folder.
 count_states() { find "$states" -maxdepth 1 -name '*.state' 2>/dev/null | wc -l | tr -d ' '; }
 
 # hook JSON: one Stop hook, as the client runs it. $decision (block, approve or remind), $reason, $note (the systemMessage), $status.
@@ -169,7 +169,7 @@ fire() {
     hook "{\"session_id\":\"${1-s1}\",\"cwd\":$(json_text "$(pwd -P)"),\"hook_event_name\":\"Stop\",\"stop_hook_active\":false}"
 }
 
-# write_plan TEXT: what the agent does in its turn.
+# write_plan TEXT: writes a plan, as the agent does in its turn.
 write_plan() {
     printf '# Plan\n\n%s\n\n## Steps\n\n1. Move the table behind a view.\n2. Switch readers over.\n' "$1" >PLAN.md
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the plugin rests on: its files, the launcher, the hooks' last resort, the findings counter and every helper of
-# the state machine in isolation. Run it with any sh; the program comes from CLAUDEX_LOOP_BIN or the launcher's search.
+# Tests the plugin's files, the launcher, hooks whose program fails, the count of findings, and each helper of the state machine.
+# Runs in any sh; the program comes from CLAUDEX_LOOP_BIN or the launcher's search.
 #
 # Seed 001's test list                     the checks here that begin with
 #   id generation                          "id generation:"
@@ -66,8 +66,8 @@ done
 
 section "Launcher"
 
-# A stand-in for the program: answers --protocol with $2, where a hook asks before its own answer; else says what it was given,
-# one argument a line.
+# A stand-in for the program: answers --protocol with $2, before a hook's answer if a hook asks. Else it prints its arguments,
+# one on each line.
 program() {
     mkdir -p "${1%/*}"
     {
@@ -146,7 +146,7 @@ program "$work/cargo/bin/claudex-loop" "$good" cargo
 launch CARGO_HOME="$work/cargo" -- x
 has "launcher: finds what cargo installed" "$out" "this is cargo"
 
-# What a release brings along goes before all but a program that was named; the data of the plugin goes before PATH.
+# The program of a release comes before all but a named one, and the plugin's data folder before PATH.
 machine=$(uname -sm | tr ' ' -)
 released="$work/released to/bin/claudex-loop"
 mkdir -p "$work/released to"
@@ -413,7 +413,7 @@ is "set field: keeps a field of nobody's" "wild: kept as it is" "$(sed -n '/^wil
 for value in 'a|b' 'a&b' 'a/b' 'a\b' 'it'"'"'s "quoted"' 'a: b # c' '- x' '-' '--yes' '' ' edges ' 'ünï ✓' \
     "\$(touch $project/pwned) \`id\`" "two${newline}lines" '& \1 \n |'; do
     claudex_state_set_field "$file" topic "$value"
-    # A sentinel keeps trailing blanks and newlines out of the shell's hands.
+    # A sentinel, because the shell removes trailing line feeds.
     is "set field: \"$(printf '%s' "$value" | tr '\n' '~')\" comes back" "$value" "$(claudex_state_read_field "$file" topic)"
 done
 is "set field: any text stays one line" 1 "$(grep -c '^topic:' "$file")"
@@ -506,7 +506,7 @@ done
 there "sweeper: keeps the log" "$states/log"
 # Thirty minutes ago, by the clock of this machine.
 touch -d '30 minutes ago' "$states/$fresh.state" 2>/dev/null || touch -A -003000 "$states/$fresh.state"
-# Read by the helper as a shell variable, exported or not, as the seed's functions did.
+# The helper reads it as a shell variable, exported or not, as the seed's functions do.
 # shellcheck disable=SC2034
 CLAUDEX_STALE_MINUTES=60
 claudex_sweep_stale >/dev/null

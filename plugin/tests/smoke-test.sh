@@ -1,9 +1,9 @@
 #!/bin/sh
-# A plan goes through the loop, as a person and the client see it: scripts in, blocks out. Run it with any sh; the
-# program comes from CLAUDEX_LOOP_BIN or the launcher's search.
+# Takes a plan through the loop, as the user and the client do. Runs in any sh; the program comes from CLAUDEX_LOOP_BIN or the
+# launcher's search.
 #
-# What the seeds run without a review runs twice: literally, with CLAUDEX_EVIDENCE=optional (checks that begin with
-# "optional:"), and with a review under the default ("reviewed:").
+# The seeds' sequences without a review are played twice: as they are, with CLAUDEX_EVIDENCE=optional (the checks that begin
+# with "optional:"), and with a review, as by default ("reviewed:").
 #
 # Seed 000's test list                                     the checks here
 #   after mark-done the next fire BLOCKs with a summary    "after mark-done the next fire blocks", "... says plan loop
@@ -36,7 +36,7 @@ if ! protocol=$("$PLUGIN/bin/claudex-loop" --protocol); then
 fi
 printf '%s\n' "$protocol"
 
-# The person's own configuration has the reviewers of these tests: fake-ITEM plays that item in each round.
+# The user's configuration has the reviewers of these tests: fake-ITEM plays that item in each round.
 export XDG_CONFIG_HOME="$work/config"
 mkdir -p "$XDG_CONFIG_HOME/claudex-loop"
 for item in clean findings low could-not-run unreadable; do
@@ -44,7 +44,7 @@ for item in clean findings low could-not-run unreadable; do
         "$item" "$(json_text "$tests/fake-reviewer.sh")" "$item"
 done >"$XDG_CONFIG_HOME/claudex-loop/config.toml"
 
-# variant NAME: who vouches for a round. Without evidence, the seeds' literal sequences; else a reviewer that finds.
+# variant NAME: sets whether rounds need a review, and a reviewer that has findings.
 variant() {
     v=$1
     case $v in
@@ -167,7 +167,7 @@ project "flags default"
 start plan topic words without quotes
 is "flags: three rounds by default" 3 "$(field max_rounds)"
 is "flags: the topic is all the words" '"topic words without quotes"' "$(field topic)"
-# Without changes there is nothing to review: said plainly, and nothing is left behind.
+# Without changes there is nothing to review: one clear line, and no files.
 project "flags review"
 start review
 is "start review: without changes refused, exit 2" 2 "$status"
@@ -539,7 +539,7 @@ approves "defect 3: an idle project approves"
 gone "defect 3: an idle project gets nothing" "$project/.claude"
 
 n=0
-# shellcheck disable=SC2016 # nothing of this is for this shell
+# shellcheck disable=SC2016 # the text is not for this shell
 for topic in 'a|b' 'a & b' 'a/b/c' 'back\slash \n \1' 'double "quotes" and '"'single'" '`id` $(touch pwned) ${HOME}' \
     'a: b # c' '{"json": [1]}' "two${newline}lines" 'ünïcödé ✓ 計画' '%s %d %%' '--- # yaml' '</plan> ``` fence'; do
     n=$((n + 1))
@@ -694,7 +694,7 @@ is "hook: the cwd of its input counts, not the process's" remind "$decision"
 
 section "arguments through the prompt hook"
 
-# typed COMMAND ARGUMENTS: what the client does before a command's own lines run.
+# typed COMMAND ARGUMENTS: calls the hooks that the client calls before it runs a command.
 prompts=0
 typed() {
     prompts=$((prompts + 1))
@@ -703,7 +703,7 @@ typed() {
         "$PLUGIN/hooks/prompt-hook.sh" >"$work/typed.txt" 2>&1
     status=$?
 }
-# inside ARGUMENTS...: the program as a command's `!` line or the agent calls it.
+# inside ARGUMENTS...: calls the program as the agent, or a `!` line of a command, does.
 inside() { run env CLAUDECODE=1 CLAUDE_CODE_SESSION_ID=s1 claudex-loop "$@"; }
 
 project prompt
