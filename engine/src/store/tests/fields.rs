@@ -1,7 +1,7 @@
-//! The fields that a caller sets by name, and the session of a loop.
+//! The fields that a caller sets by name, and documents of other machines.
 
-use crate::store::testing::{StartPlan, change, held, plan, started, store_of};
-use crate::store::{FieldInfo, FieldKind, StateSpec, Store, StoreError};
+use crate::store::testing::{StartPlan, change, held, home, plan, started, store_of};
+use crate::store::{FieldInfo, FieldKind, LoopId, StateSpec, Store, StoreError, WhyNotOurs};
 
 /// A machine with a field for notes that anybody may set.
 static WITH_NOTES: StateSpec = StateSpec {
@@ -20,7 +20,7 @@ static WITH_NOTES: StateSpec = StateSpec {
     ..crate::store::testing::SPEC
 };
 
-fn refusal(store: &Store, id: &crate::store::LoopId, field: &str, allow_owned: bool) -> String {
+fn refusal(store: &Store, id: &LoopId, field: &str, allow_owned: bool) -> String {
     let set = store.set_field(id, field, 5.into(), "test", allow_owned);
     let Err(StoreError::Io { source, .. }) = set else {
         panic!("{field} was set");
@@ -76,4 +76,27 @@ fn loop_that_was_taken_away_is_not_found() {
         ..plan()
     };
     store.begin(again).unwrap();
+}
+
+#[test]
+fn loop_of_another_machine_is_refused_with_or_without_journal() {
+    let (_kept, store, held) = started();
+    static OTHER: StateSpec = StateSpec {
+        machine: "other",
+        ..crate::store::testing::SPEC
+    };
+    let root = store.root().to_owned();
+    let other = Store::at(store.folder().to_owned(), root.clone(), &OTHER, home(&root));
+    let refused = other.open(held.id());
+    assert!(matches!(refused, Err(StoreError::OtherMachine(_))));
+    std::fs::remove_dir_all(store.loop_folder(held.id())).unwrap();
+    let why = |store: &Store| match store.open(held.id()) {
+        Err(StoreError::NotOurs { why, .. }) => Some(why),
+        Err(StoreError::OtherMachine(_)) => None,
+        opened => panic!("{opened:?}"),
+    };
+    assert_eq!(why(&store), Some(WhyNotOurs::NoJournal));
+    assert_eq!(why(&other), None);
+    std::fs::write(store.path_of(held.id()), "phase: drafting\n").unwrap();
+    assert_eq!(why(&store), Some(WhyNotOurs::NoMachine));
 }
