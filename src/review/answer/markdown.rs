@@ -5,20 +5,16 @@
 //! clean line, or by three sections that each say so, and by nothing else.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
-
+use super::blocks::{self, Block, Kind, LINE_LEVEL, bullet};
 use super::severity::{
-    SeverityWords, begins_with_sign, is_clean_line, is_list_title, is_none, is_praise_title,
-    is_severity_line, is_summary_title, label, severity_words, stated_among, stated_severity,
+    SeverityWords, is_clean_line, is_list_title, is_none, is_praise_title, is_summary_title, label,
+    severity_words, stated_severity,
 };
 use super::{Cause, item, with_findings};
 use crate::review::findings::{Finding, Findings, Severity};
 use crate::text;
 
-/// The level of a line that is a heading without `#`, such as `**High:**`.
-const LINE_LEVEL: u8 = 6;
 /// The deepest level of a title. A deeper heading is a finding.
 const MAX_TITLE_LEVEL: u8 = 2;
 /// Longest part of a text that an error quotes, in characters.
@@ -26,8 +22,8 @@ const MAX_QUOTE_CHARS: usize = 60;
 
 /// Reads a text. Returns `None` if it has no verdict. `is_rated`: the answer has a severity outside of this text.
 pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cause> {
-    let answer = with_headings(answer);
-    let blocks = blocks(&answer);
+    let answer = text::plain(answer);
+    let blocks = blocks::read(&answer)?;
     let mut below = blocks.iter().skip(1).filter_map(Block::level);
     let first = blocks.first().and_then(Block::level);
     let mut reader = Reader {
@@ -35,117 +31,10 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
         is_rated,
         ..Reader::default()
     };
-    reader.blocks(&blocks)?;
+    for (index, block) in blocks.iter().enumerate() {
+        reader.block(block, blocks.get(index + 1))?;
+    }
     reader.verdict()
-}
-
-/// Returns a plain text in which lines with a severity in front, such as `**High:**` and `[P1] text`, are headings, and `•` is a
-/// bullet. The lines keep their numbers.
-fn with_headings(answer: &str) -> String {
-    let mut lines = String::with_capacity(answer.len());
-    let mut is_code = false;
-    let mut begins = true;
-    for line in text::plain(answer).lines() {
-        is_code ^= line.trim_start().starts_with("```");
-        let is_marked =
-            line.starts_with(['*', '_', '[']) || line.starts_with("##") || begins_with_sign(line);
-        let stands_out = begins || line.ends_with(':');
-        let is_text = is_marked || stands_out && line.starts_with(char::is_alphanumeric);
-        let is_heading =
-            is_text && !is_code && item::bullet(line).is_none() && is_severity_line(line);
-        begins = is_heading || line.trim().is_empty() || line.starts_with('#');
-        let title = line.trim_start_matches('#');
-        if let Some(item) = line.trim_start().strip_prefix('\u{2022}') {
-            lines.extend(["-", item]);
-        } else if is_heading && title == line {
-            lines.extend(["###### ", title]);
-        } else if is_heading {
-            lines.extend([&line[..line.len() - title.len()], " ", title]);
-        } else {
-            lines.push_str(line);
-        }
-        lines.push('\n');
-    }
-    lines
-}
-
-/// A top-level block of an answer.
-struct Block<'t> {
-    tag: Tag<'t>,
-    /// The line, from 1.
-    line: usize,
-    text: &'t str,
-    /// The items of a list, or the rows of a table, with their lines.
-    parts: Vec<(usize, &'t str)>,
-}
-
-impl Block<'_> {
-    /// Returns the level of a heading.
-    fn level(&self) -> Option<u8> {
-        match self.tag {
-            Tag::Heading { level, .. } => Some(level as u8),
-            _ => None,
-        }
-    }
-
-    fn has_items(&self) -> bool {
-        matches!(self.tag, Tag::List(_) | Tag::Table(_))
-    }
-
-    /// Returns the severity that one line states: `**Severity:** High`.
-    fn stated_severity(&self) -> Option<Severity> {
-        let is_text = matches!(self.tag, Tag::Paragraph | Tag::List(_));
-        stated_among(self.text.lines()).filter(|_| is_text)
-    }
-
-    /// Returns whether it is a code block whose fence is not closed.
-    fn is_cut_off(&self) -> bool {
-        let text = self.text.trim();
-        let below = text.split_once('\n').map_or("", |(_, below)| below);
-        matches!(self.tag, Tag::CodeBlock(CodeBlockKind::Fenced(_))) && !below.ends_with(&text[..3])
-    }
-}
-
-/// Returns the blocks of a text, in order. Every character that is not white space or a rule is in one of them.
-fn blocks(text: &str) -> Vec<Block<'_>> {
-    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
-    let line_of = |at: usize| ends.partition_point(|end| *end < at) + 1;
-    let block = |tag, range: Range<usize>| Block {
-        tag,
-        line: line_of(range.start),
-        text: &text[range],
-        parts: Vec::new(),
-    };
-    let mut blocks = Vec::new();
-    let mut depth = 0_usize;
-    let mut end = 0;
-    let whole = (Event::Rule, text.len()..text.len());
-    let events = Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter();
-    for (event, range) in events.chain([whole]) {
-        if depth == 0 {
-            // The definition of a link makes no event.
-            if !text[end..range.start.max(end)].trim().is_empty() {
-                blocks.push(block(Tag::Paragraph, end..range.start));
-            }
-            end = range.end;
-        }
-        match event {
-            Event::Start(tag) => {
-                let is_part = matches!(tag, Tag::Item | Tag::TableHead | Tag::TableRow);
-                match blocks.last_mut() {
-                    Some(above) if depth == 1 && is_part => {
-                        above.parts.push((line_of(range.start), &text[range]));
-                    }
-                    _ if depth == 0 => blocks.push(block(tag, range)),
-                    _ => {}
-                }
-                depth += 1;
-            }
-            Event::End(_) => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    blocks
 }
 
 /// The place of the reader.
@@ -164,8 +53,8 @@ enum Place {
 
 /// A section: the items below a heading.
 #[derive(Debug, Default)]
-struct Section {
-    line: usize,
+struct Section<'b> {
+    number: usize,
     level: u8,
     /// The severity of its heading; none if the heading is that of a list of findings, or unknown.
     words: SeverityWords,
@@ -173,28 +62,28 @@ struct Section {
     before: usize,
     says_none: bool,
     /// The heading, if its words are unknown. It is a detail of each item, as it may be what is wrong.
-    unknown_title: Option<String>,
+    unknown_title: Option<&'b str>,
     /// Whether text that is no item belongs to the last finding.
     has_items: bool,
-    /// Whether paragraphs in front of its items are no findings.
-    is_title: bool,
-    /// Text that is not counted: a quotation or code, which is fine if an item follows, or text after a word for none, which is
-    /// fine at the end of the answer.
-    uncounted: Option<(usize, String)>,
+    /// Text that belongs to the next finding: a quote, or text after a word for none. Without one it is not counted, which
+    /// is fine only for text after a word for none at the end of the answer.
+    uncounted: Vec<&'b Block<'b>>,
 }
 
 #[derive(Debug, Default)]
-struct Reader {
+struct Reader<'b> {
     /// The level of the title, if the answer begins with one.
     title: Option<u8>,
     place: Place,
     /// The newest section.
-    section: Section,
+    section: Section<'b>,
+    /// The indentation of the last item. What is deeper belongs to it.
+    indent: Option<usize>,
     /// Whether all closed sections of a severity say that there is nothing.
     none: BTreeMap<Severity, bool>,
     findings: Vec<Finding>,
-    /// Whether this place is below an item that is a severity, such as `- **High**`.
-    is_nested: bool,
+    /// Whether the last finding has no severity of its own.
+    is_unrated: bool,
     /// Whether anything in the answer has a severity, or is a list of findings.
     is_rated: bool,
     has_clean_line: bool,
@@ -202,17 +91,29 @@ struct Reader {
     other: bool,
 }
 
-impl Reader {
-    fn blocks(&mut self, blocks: &[Block<'_>]) -> Result<(), Cause> {
-        for (index, block) in blocks.iter().enumerate() {
-            let next = blocks.get(index + 1);
-            match block.tag {
-                Tag::Heading { level, .. } => self.heading(level as u8, block, next)?,
-                Tag::List(_) => self.list(block)?,
-                Tag::Table(_) => self.table(block),
-                Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => self.aside(block)?,
-                _ => self.paragraph(block, next),
+impl<'b> Reader<'b> {
+    fn block(&mut self, block: &'b Block<'b>, next: Option<&Block<'_>>) -> Result<(), Cause> {
+        let is_deeper = self.indent.is_some_and(|above| block.indent > above + 1);
+        if is_deeper && self.is_below_finding() && block.level().is_none() {
+            self.hang(&block.lines);
+            return Ok(());
+        }
+        if block.kind == Kind::Item {
+            self.indent = Some(block.indent);
+        } else if !is_deeper {
+            self.indent = None;
+        }
+        let is_line = block.lines.len() == 1 && block.indent < 4;
+        match block.kind {
+            Kind::Heading(level) => self.heading(level, block, next)?,
+            Kind::Item | Kind::Paragraph if is_line && is_clean_line(block.lines[0]) => {
+                self.has_clean_line = true;
+                self.section.says_none |= self.place == Place::Section;
             }
+            Kind::Item => self.item(block, next)?,
+            Kind::Row => self.row(block.lines[0]),
+            Kind::Paragraph => self.paragraph(block, next)?,
+            Kind::Quote => self.quote(block)?,
         }
         Ok(())
     }
@@ -220,32 +121,33 @@ impl Reader {
     fn heading(
         &mut self,
         level: u8,
-        block: &Block<'_>,
+        block: &'b Block<'b>,
         next: Option<&Block<'_>>,
     ) -> Result<(), Cause> {
-        let title = heading_text(block.text);
+        let title = block.lines.join(" ");
         let is_title = self.title.take() == Some(level);
+        let is_above_items = next.is_some_and(Block::is_item_or_row);
         let in_section = matches!(self.place, Place::Section | Place::Finding(_));
         let is_within = in_section && level > self.section.level;
-        let above_items = next.is_some_and(Block::has_items);
         if let Some(words) = severity_words(&title) {
-            return self.open(block.line, level, words);
+            return self.open(block.number, level, words);
         }
         let is_summary = is_summary_title(&title);
-        let text = item::bullet(&title).unwrap_or(&title);
+        let text = bullet(&title).unwrap_or(&title);
         let stated = next
             .filter(|_| !is_summary)
             .and_then(Block::stated_severity)
             .map(|severity| (severity, text));
         if let Some((severity, rest)) = label(&title).or(stated) {
-            let mut words = SeverityWords::from(severity);
-            words.announced = is_none(rest).then_some(0);
-            let is_intro = level == LINE_LEVEL && rest.ends_with(':') && above_items;
-            if words.announced.is_some() || is_intro {
-                return self.open(block.line, level, words);
+            if is_none(rest) {
+                let words = SeverityWords {
+                    severities: vec![severity],
+                    announced: Some(0),
+                };
+                return self.open(block.number, level, words);
             }
             if !is_within {
-                self.open(block.line, level - 1, SeverityWords::default())?;
+                self.open(block.number, level - 1, SeverityWords::default())?;
             }
             self.add(Some(severity), rest);
             self.place = Place::Finding(level);
@@ -253,9 +155,11 @@ impl Reader {
         }
         if is_list_title(&title) {
             self.other |= level != 1;
-            self.is_rated |= !is_title || above_items;
-            self.open(block.line, level, SeverityWords::default())?;
-            self.section.is_title = is_title;
+            self.is_rated |= !is_title || is_above_items;
+            self.open(block.number, level, SeverityWords::default())?;
+            if is_title {
+                self.place = Place::Outside;
+            }
             return Ok(());
         }
         self.other = true;
@@ -269,7 +173,7 @@ impl Reader {
                     Place::Outside
                 };
             }
-            Place::Finding(above) if above < level => self.hang(&[title]),
+            Place::Finding(above) if above < level => self.hang(&[&title]),
             _ if is_within && is_none(&title) => self.section.says_none = true,
             _ if is_within => {
                 self.add(None, text);
@@ -277,77 +181,71 @@ impl Reader {
             }
             // A section under words that we do not know, or a finding.
             _ => {
-                self.open(block.line, level, SeverityWords::default())?;
-                let levels_below = level + 1..LINE_LEVEL;
-                let has_headings = next
-                    .and_then(Block::level)
-                    .is_some_and(|below| levels_below.contains(&below));
-                if above_items {
-                    self.section.unknown_title = Some(text.to_owned());
-                } else if !has_headings {
-                    self.item(None, text, &[]);
+                self.open(block.number, level, SeverityWords::default())?;
+                let below = next.and_then(Block::level);
+                if is_above_items {
+                    self.section.unknown_title = block.lines.first().copied();
+                } else if !below.is_some_and(|below| (level + 1..LINE_LEVEL).contains(&below)) {
+                    self.count(None, text, &[]);
                 }
             }
         }
         Ok(())
     }
 
-    fn list(&mut self, block: &Block<'_>) -> Result<(), Cause> {
-        for (line, part) in &block.parts {
-            let lines = item::lines(part);
-            let first = &lines[0];
-            if lines.len() == 1 && is_clean_line(first) {
-                self.clean_line();
-                continue;
+    fn item(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
+        let first = block.lines[0];
+        let rest = &block.lines[1..];
+        self.other |= is_doubtful(first) || self.place != Place::Section;
+        let is_above_deeper = next.is_some_and(|next| next.indent > block.indent + 1);
+        let is_alone = rest.is_empty() && !is_above_deeper;
+        match severity_words(first) {
+            Some(words) if is_above_deeper => {
+                self.open(block.number, LINE_LEVEL, words)?;
+                self.indent = None;
+                rest.iter().for_each(|line| self.count(None, line, &[]));
             }
-            self.other |= item::is_doubtful(first) || self.place != Place::Section;
-            match severity_words(first) {
-                Some(words) if lines.len() > 1 && !self.is_nested => {
-                    self.open(*line, LINE_LEVEL, words)?;
-                    self.is_nested = true;
-                    self.blocks(&blocks(&item::text_below(part)))?;
-                    self.is_nested = false;
-                }
-                // `High: 2` outside of findings counts findings in another place.
-                Some(_) if matches!(self.place, Place::Outside | Place::Praise) => {}
-                Some(_) => self.item(None, first, &lines[1..]),
-                None => {
-                    let label = label(first);
-                    let text = label.map_or(first.as_str(), |(_, rest)| rest);
-                    if lines.len() == 1 && is_none(text) {
-                        self.section.says_none |= self.place == Place::Section;
-                    } else {
-                        self.item(label.map(|(severity, _)| severity), text, &lines[1..]);
-                    }
+            Some(words) if !is_alone => {
+                let severity = words.severities.first().copied();
+                self.count(severity, rest[0], &rest[1..]);
+            }
+            // `High: 2` outside of findings counts findings in another place.
+            Some(_) if matches!(self.place, Place::Outside | Place::Praise) => {}
+            Some(_) => self.count(None, first, rest),
+            None => {
+                let label = label(first);
+                let text = label.map_or(first, |(_, rest)| rest);
+                if is_alone && is_none(text) {
+                    self.section.says_none |= self.place == Place::Section;
+                } else {
+                    self.count(label.map(|(severity, _)| severity), text, rest);
                 }
             }
         }
         Ok(())
     }
 
-    fn table(&mut self, block: &Block<'_>) {
+    fn row(&mut self, row: &str) {
         self.other = true;
-        for (_, row) in block.parts.iter().skip(1) {
-            let cells = row.trim().trim_matches('|').split('|').map(str::trim);
-            let words = cells.clone().filter_map(severity_words);
-            let severity = words.flat_map(|words| words.severities).min();
-            let is_text =
-                |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
-            let texts: Vec<&str> = cells.filter(is_text).collect();
-            if !texts.iter().all(|cell| is_none(cell)) {
-                self.item(severity, &texts.join(" \u{2014} "), &[]);
-            }
+        let cells = row.trim_matches('|').split('|').map(str::trim);
+        let words = cells.clone().filter_map(severity_words);
+        let severity = words.flat_map(|words| words.severities).min();
+        let is_text =
+            |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
+        let texts: Vec<&str> = cells.filter(is_text).collect();
+        if !texts.iter().all(|cell| is_none(cell)) {
+            self.count(severity, &texts.join(" \u{2014} "), &[]);
         }
     }
 
-    /// Takes an item of a list, or a row of a table, with the lines below it.
-    fn item(&mut self, severity: Option<Severity>, text: &str, rest: &[String]) {
-        let stated = stated_among(rest.iter().map(String::as_str));
+    /// Counts an item of a list, or a row of a table, with the lines below it.
+    fn count(&mut self, severity: Option<Severity>, text: &str, rest: &[&str]) {
+        let stated = rest.iter().find_map(|line| stated_severity(line));
         let severity = match (severity.or(stated), self.place) {
             // Below a line such as `**Low:** names`.
             (None, Place::Finding(LINE_LEVEL)) => self.findings.last().map(|above| above.severity),
             (None, Place::Finding(_)) => {
-                self.hang(&[text.to_owned()]);
+                self.hang(&[text]);
                 return self.hang(rest);
             }
             (None, Place::Praise) => return,
@@ -356,85 +254,71 @@ impl Reader {
         };
         self.add(severity, text);
         self.hang(rest);
-        let title = self.section.unknown_title.clone();
+        let title = self.section.unknown_title;
         self.hang(title.as_slice());
         self.section.has_items = true;
     }
 
-    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) {
-        let text = block.text.trim();
-        if is_clean_line(text) {
-            return self.clean_line();
-        }
-        let above_items = next.is_some_and(Block::has_items);
-        let is_intro = above_items && text.trim_end_matches('*').ends_with(':');
-        let lines = item::lines(text);
-        self.other |= item::is_doubtful(text);
+    fn paragraph(&mut self, block: &'b Block<'b>, next: Option<&Block<'_>>) -> Result<(), Cause> {
+        let lines = &block.lines[..];
+        let ends_with_colon = |line: &&str| line.trim_end_matches('*').ends_with(':');
+        let is_intro =
+            lines.last().is_some_and(ends_with_colon) && next.is_some_and(Block::is_item_or_row);
+        self.other |= lines.iter().any(|line| is_doubtful(line));
         let in_section = self.place == Place::Section;
         let stated = block.stated_severity();
         if stated.is_some() && !matches!(self.place, Place::Finding(_)) {
-            let (rated, texts): (Vec<_>, Vec<_>) =
-                (lines.into_iter()).partition(|line| stated_severity(line).is_some());
-            let first = texts.first().or(rated.first()).cloned().unwrap_or_default();
-            self.item(stated, &first, texts.get(1..).unwrap_or_default());
+            let is_text = |line: &&str| stated_severity(line).is_none();
+            let texts: Vec<&str> = lines.iter().copied().filter(is_text).collect();
+            let first = texts.first().unwrap_or(&lines[0]);
+            self.count(stated, first, texts.get(1..).unwrap_or_default());
         } else if self.is_below_finding() {
             if is_intro && in_section && self.section.level == LINE_LEVEL {
                 // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
                 self.section.has_items = false;
                 self.place = Place::Outside;
             } else {
-                self.hang(&lines);
+                self.hang(lines);
             }
-        } else if in_section && is_none(text) && lines.len() == 1 {
+        } else if in_section && lines.len() == 1 && is_none(lines[0]) {
             self.section.says_none = true;
         } else {
             self.other = true;
             if in_section && self.section.says_none {
-                let uncounted = (block.line, text.to_owned());
-                self.section.uncounted.get_or_insert(uncounted);
-            } else if in_section && !self.section.is_title && !is_intro {
-                self.add(None, &lines[0]);
+                self.section.uncounted.push(block);
+            } else if in_section && !is_intro {
+                self.add(None, lines[0]);
                 self.hang(&lines[1..]);
+            } else if lines[0].starts_with('<') && !lines[0].starts_with("<!--") {
+                // HTML may have findings in it.
+                return Err(uncounted(block));
             }
-        }
-    }
-
-    /// Takes a quotation, code or HTML.
-    fn aside(&mut self, block: &Block<'_>) -> Result<(), Cause> {
-        let lines = item::lines(block.text);
-        if lines[0].is_empty() {
-            return Ok(());
-        }
-        self.other = true;
-        let is_item = |line: &str| {
-            let line = line.trim_start_matches(['>', ' ', '\t']);
-            let is_heading = line.starts_with('#') && severity_words(line).is_some();
-            let is_row = || line.split('|').any(|cell| severity_words(cell).is_some());
-            is_heading
-                || line.starts_with(['-', '*', '+', '[']) && label(line).is_some()
-                || line.starts_with('|') && is_row()
-        };
-        let has_items = block.text.lines().any(is_item);
-        let is_code = matches!(block.tag, Tag::CodeBlock(_));
-        let is_html = block.tag == Tag::HtmlBlock;
-        let is_comment = is_html && block.text.trim_start().starts_with("<!--");
-        let is_refused = is_html || block.is_cut_off();
-        let in_section = self.place == Place::Section;
-        if self.is_below_finding() {
-            self.hang(&lines);
-        } else if in_section && !is_refused && (is_code || !has_items) {
-            self.section.uncounted = Some((block.line, block.text.to_owned()));
-        } else if !is_comment && (is_refused || has_items) {
-            return Err(uncounted(block.line, block.text));
         }
         Ok(())
     }
 
-    fn open(&mut self, line: usize, level: u8, words: SeverityWords) -> Result<(), Cause> {
+    fn quote(&mut self, block: &'b Block<'b>) -> Result<(), Cause> {
+        self.other = true;
+        let is_labelled = |line: &&str| {
+            let text = bullet(line).unwrap_or(line);
+            let has_severity = |cell| severity_words(cell).is_some();
+            label(text).is_some() || text.split('|').any(has_severity)
+        };
+        if self.is_below_finding() {
+            self.hang(&block.lines);
+        } else if self.place == Place::Section {
+            self.section.uncounted.push(block);
+        } else if block.lines.iter().any(is_labelled) {
+            return Err(uncounted(block));
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, number: usize, level: u8, words: SeverityWords) -> Result<(), Cause> {
         self.close()?;
         self.is_rated |= !words.severities.is_empty();
         self.section = Section {
-            line,
+            number,
             level,
             says_none: words.announced == Some(0),
             words,
@@ -451,15 +335,15 @@ impl Reader {
         self.has_clean_line = false;
         let is_empty = self.findings.len() == self.section.before && !self.section.says_none;
         if let Some(title) = self.section.unknown_title.take_if(|_| is_empty) {
-            self.add(None, &title);
+            self.add(None, title);
         }
         let section = std::mem::take(&mut self.section);
-        if let Some((line, text)) = section.uncounted {
-            return Err(uncounted(line, &text));
+        if let Some(block) = section.uncounted.first() {
+            return Err(uncounted(block));
         }
         let found = self.findings.len() - section.before;
         if found < section.words.announced.unwrap_or_default() {
-            let line = section.line;
+            let line = section.number;
             let problem = format!("line {line} announces findings that do not follow");
             return Err(Cause::not_a_verdict(&problem));
         }
@@ -467,11 +351,6 @@ impl Reader {
             *self.none.entry(severity).or_insert(true) &= section.says_none;
         }
         Ok(())
-    }
-
-    fn clean_line(&mut self) {
-        self.has_clean_line = true;
-        self.section.says_none |= self.place == Place::Section;
     }
 
     /// Returns whether text that is no item belongs to the last finding.
@@ -483,19 +362,37 @@ impl Reader {
         }
     }
 
-    /// Adds a finding, with the heavier one of its severity and that of the section around it. One without any is high.
-    fn add(&mut self, severity: Option<Severity>, body: &str) {
-        self.is_rated |= severity.is_some();
+    /// Returns the heavier one of a finding's severity and that of the section around it, or high if there is neither.
+    fn weigh(&self, severity: Option<Severity>) -> Severity {
         let in_section = matches!(self.place, Place::Section | Place::Finding(_));
-        let around = self.section.words.severities.first().copied();
-        let heavier = around.filter(|_| in_section).into_iter().chain(severity);
-        self.section.uncounted.take_if(|_| !self.section.says_none);
-        self.findings
-            .push(item::finding(heavier.min().unwrap_or_default(), body));
+        let around = self.section.words.severities.first().filter(|_| in_section);
+        around
+            .copied()
+            .into_iter()
+            .chain(severity)
+            .min()
+            .unwrap_or_default()
     }
 
-    fn hang(&mut self, lines: &[String]) {
+    fn add(&mut self, severity: Option<Severity>, line: &str) {
+        self.is_unrated = severity.is_none();
+        self.is_rated |= severity.is_some();
+        self.findings
+            .push(item::finding(self.weigh(severity), line));
+        for block in std::mem::take(&mut self.section.uncounted) {
+            self.hang(&block.lines);
+        }
+    }
+
+    /// Adds lines below the last finding. One of them may state its severity.
+    fn hang(&mut self, lines: &[&str]) {
+        let stated = lines.iter().find_map(|line| stated_severity(line));
+        let stated = stated.filter(|_| self.is_unrated);
+        let severity = stated.map(|_| self.weigh(stated));
         if let Some(above) = self.findings.last_mut() {
+            above.severity = severity.unwrap_or(above.severity);
+            self.is_unrated &= severity.is_none();
+            self.is_rated |= severity.is_some();
             lines.iter().for_each(|line| item::add_detail(above, line));
         }
     }
@@ -513,7 +410,10 @@ impl Reader {
     fn verdict(mut self) -> Result<Option<Findings>, Cause> {
         let is_clean_line = self.has_clean_line;
         let says_none = self.section.says_none;
-        let says_more = self.section.uncounted.take_if(|_| says_none).is_some();
+        let says_more = says_none && !self.section.uncounted.is_empty();
+        if says_none {
+            self.section.uncounted.clear();
+        }
         self.close()?;
         if !self.findings.is_empty() {
             return self
@@ -537,21 +437,16 @@ impl Reader {
     }
 }
 
-fn uncounted(line: usize, text: &str) -> Cause {
-    let text = text::one_line(text, MAX_QUOTE_CHARS);
-    let problem = format!("line {line} is not counted: no severity is known for ‘{text}’");
-    Cause::not_a_verdict(&problem)
+/// Returns whether a text is a question, a quotation or struck out: none of these states that nothing was found.
+fn is_doubtful(text: &str) -> bool {
+    text.contains(['>', '<', '|', '?', '"', '~'])
 }
 
-/// Returns the text of a heading, with `#` or underlined.
-fn heading_text(block: &str) -> String {
-    let block = block.trim();
-    let text = if block.starts_with('#') {
-        block.trim_matches('#')
-    } else {
-        block.rsplit_once('\n').map_or(block, |(text, _)| text)
-    };
-    text.trim().replace('\n', " ")
+fn uncounted(block: &Block<'_>) -> Cause {
+    let line = block.number;
+    let text = text::one_line(&block.lines.join(" "), MAX_QUOTE_CHARS);
+    let problem = format!("line {line} is not counted: no severity is known for ‘{text}’");
+    Cause::not_a_verdict(&problem)
 }
 
 #[cfg(test)]
