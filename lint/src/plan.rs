@@ -4,25 +4,14 @@ use crate::markdown::{self, Document, Sentence};
 use crate::pattern::{matches_any, words};
 use crate::{Finding, PointOfView, Severity};
 
-/// The longest plan that is read, in bytes.
-const MAX_BYTES: usize = 1024 * 1024;
 /// The checks that ask for an answer.
 const CHECKS: &str = include_str!("plan_checks.txt");
 
 /// Reviews a plan in Markdown from one point of view.
 ///
-/// Returns at most one finding per check, the heaviest first, then by line. An empty plan, one of
-/// more than 1 MiB, and one that is not in English get one finding that says so.
+/// Returns at most one finding per check, the heaviest first, then by line. An empty plan and
+/// one that is not in English get one finding that says so.
 pub fn review_document(plan: &str, view: PointOfView) -> Vec<Finding> {
-    if plan.len() > MAX_BYTES {
-        return vec![finding(
-            "PLAN-LONG",
-            Severity::High,
-            1,
-            "the plan was not reviewed: it is longer than 1 MiB",
-            "move listings and data to files of their own, or split the plan",
-        )];
-    }
     let document = markdown::read(plan);
     if let Some(finding) = find_empty(&document).or_else(|| find_foreign(&document)) {
         return vec![finding];

@@ -9,6 +9,8 @@ mod worktree_error;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -65,6 +67,13 @@ const NO_FILTER: [(&str, &str); 4] = [
 
 /// The entry that shows that git takes configuration from the environment, which it does since 2.31.
 const PROOF: &[u8] = b"core.hookspath\n/dev/null";
+
+static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Returns the flag that a signal may set: from then on all commands fail.
+pub fn interrupted() -> Arc<AtomicBool> {
+    Arc::clone(&INTERRUPTED)
+}
 
 /// git in one work tree.
 #[derive(Debug, Clone)]
@@ -207,8 +216,17 @@ impl Git {
                 idle: timeout,
             },
         };
-        let ended = process::supervise(&call, &mut |_| ControlFlow::Continue(()));
         let name = &arguments[0];
+        let flow = || {
+            if INTERRUPTED.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        };
+        if flow().is_break() {
+            return Err(WorktreeError::refusal(name, "interrupted"));
+        }
+        let ended = process::supervise(&call, &mut |_| flow());
         match ended.how {
             ProcessEnd::Exited(0) if ended.truncated() => Err(WorktreeError::TooMany),
             ProcessEnd::Exited(0) => Ok(ended.stdout),

@@ -23,34 +23,26 @@ pub enum WorktreeError {
         /// The message of git, on one line.
         said: String,
     },
-    /// git or a revision is missing, or git took too long.
+    /// git or a revision is missing, git took too long, or the system refused.
     #[error("{message}")]
     Unusable {
         /// The problem.
         message: String,
-        /// The next step of the user.
+        /// The next step of the user, or an empty string.
         help: &'static str,
     },
     /// Too many changed files.
     #[error("there are more changed or untracked files than are read ({MAX_FILES})")]
     TooMany,
-    /// The system refused.
-    #[error("{what}: {source}", source = crate::text::shown(.source.to_string()))]
-    Io {
-        /// The attempt.
-        what: String,
-        /// The system's error.
-        source: std::io::Error,
-    },
 }
 
 claudex_loop_engine::impl_diagnostic!(WorktreeError, |error| {
     let help = match error {
         WorktreeError::NoRepository { .. } => "run it in a git work tree; git init makes one",
         WorktreeError::Refused { .. } => "see what `git status` prints in that folder",
+        WorktreeError::Unusable { help, .. } if help.is_empty() => return None,
         WorktreeError::Unusable { help, .. } => help,
         WorktreeError::TooMany => "name folders of generated files in .gitignore, or commit them",
-        WorktreeError::Io { .. } => return None,
     };
     Some(help.to_owned())
 });
@@ -72,9 +64,9 @@ impl WorktreeError {
 }
 
 /// Adds the attempt to an error of the system.
-pub(crate) fn io(attempt: impl Into<String>) -> impl FnOnce(std::io::Error) -> WorktreeError {
-    |source| WorktreeError::Io {
-        what: attempt.into(),
-        source,
+pub(crate) fn io(attempt: &str) -> impl FnOnce(std::io::Error) -> WorktreeError {
+    move |error| {
+        let message = format!("{attempt}: {}", crate::text::shown(error.to_string()));
+        WorktreeError::unusable(message, "")
     }
 }

@@ -19,9 +19,9 @@ use super::extension::Variables;
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{command_line, incompatible, locate, loops, messages, out, slash_arguments};
+use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Actor, Beginning, LoopHandle, OpenError};
-use crate::review::scratch;
 use crate::store::{IdForm, LoopId, MOST_COUNT, Store, StoreError};
 use crate::text;
 
@@ -196,7 +196,7 @@ pub(super) fn begin(
     let here = loops::here()?;
     let store = locate::for_start(info.state, &here);
     let settings = loops::settings(info, store.root(), None)?;
-    remove_scratch_on_signals();
+    end_git_on_signals();
     let request = StartRequest {
         mode,
         fields: given.collect(),
@@ -349,16 +349,10 @@ fn check(
     Err(Failure::with_help(Exit::Usage, problem, help))
 }
 
-/// Removes scratch data, such as a copy of the work tree, if a signal ends the start.
-fn remove_scratch_on_signals() {
+/// Ends git if a signal asks the start to end, so that its scratch data is removed.
+fn end_git_on_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
-        return;
-    };
-    std::thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            scratch::remove_all();
-            let _ = signal_hook::low_level::emulate_default_handler(signal);
-        }
-    });
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let _ = signal_hook::flag::register(signal, git::interrupted());
+    }
 }

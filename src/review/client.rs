@@ -15,10 +15,10 @@ use super::scratch::Scratch;
 use super::settings::{ReviewerKind, ReviewerSettings};
 use super::{claude, codex};
 use crate::digest::sha256;
-use crate::process::environment::{Environment, find_installed};
+use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::output::plain_line;
-use crate::process::{Call, Event, ProcessEnd, ProcessOutput, Stream, supervise};
+use crate::process::{Call, Event, ProcessOutput, Stream, supervise};
 use crate::text;
 
 /// The variables that every client of a service gets: the network's and those of the user's folders.
@@ -134,13 +134,6 @@ impl Client {
         request: &Request<'_>,
         listener: &mut Listener<'_>,
     ) -> (Result<Findings, Cause>, Option<String>) {
-        let program = self.settings.program();
-        let path = find_installed(program, request.root);
-        let Some(path) = path.and_then(|path| path.into_os_string().into_string().ok()) else {
-            let program = program.to_owned();
-            let detail = ProcessEnd::NotInstalled { program }.to_string();
-            return (Err(Cause::new(CauseKind::NotInstalled, &detail)), None);
-        };
         let mut prompt = request.prompt.to_owned();
         if invocation.read.is_some() {
             prompt.extend(["\n", CLOSING]);
@@ -150,7 +143,7 @@ impl Client {
             .iter()
             .chain(&self.settings.environment);
         let call = Call {
-            program: &path,
+            program: self.settings.program(),
             arguments: &invocation.arguments,
             directory: request.root,
             stdin: prompt.as_bytes(),

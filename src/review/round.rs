@@ -116,7 +116,7 @@ fn perform(
         subject: sha256(&subject.text),
         tree: subject.tree.clone(),
     };
-    subject.keep(raw, &began.run)?;
+    subject.keep(raw)?;
     raw.note(runs::BEGAN, &began)?;
 
     // Reviewer and answer: one of four outcomes.
@@ -167,8 +167,7 @@ fn perform(
         findings.0.extend_from_slice(&prompt.failed);
 
         // Evidence: a finding of an earlier round keeps its id.
-        let persona = &began.persona;
-        finding_history::assign_ids(&earlier, findings, persona, subject.document());
+        finding_history::assign_ids(&earlier, findings, &began.persona);
 
         // Findings files.
         file = findings_file::write_of_phase(raw, spec, findings)
@@ -269,11 +268,10 @@ fn help_of(error: &dyn Diagnostic) -> Option<String> {
 impl RoundError {
     /// Returns whether the user has to do something first. Otherwise the round was interrupted, or failed.
     pub fn is_refusal(&self) -> bool {
-        match self {
-            Self::Nothing { .. } | Self::Refused { .. } | Self::Message(_) => true,
-            Self::Worktree(error) => !matches!(error, WorktreeError::Io { .. }),
-            Self::Interrupted | Self::CutOff | Self::Store(_) | Self::Io { .. } => false,
-        }
+        !matches!(
+            self,
+            Self::Interrupted | Self::CutOff | Self::Store(_) | Self::Io { .. }
+        )
     }
 }
 

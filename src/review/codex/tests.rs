@@ -86,7 +86,7 @@ fn progress_has_a_line_per_event() {
     );
     insta::assert_snapshot!(shown.join("\n"), @r"
     Looking at the plan
-    runs cat PLAN.md
+    runs /bin/bash -lc 'cat PLAN.md'
     I will look.
     codex: waiting
     ");

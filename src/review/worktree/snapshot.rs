@@ -151,14 +151,14 @@ fn copy_index(from: &Utf8Path, to: &Utf8Path) -> Result<(), WorktreeError> {
     let mut source = match files::open(from) {
         // A repository without an index has nothing in it yet.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        opened => opened.map_err(io(format!("could not read {from}")))?,
+        opened => opened.map_err(io(&format!("could not read {from}")))?,
     };
     let mut copy = || {
         let mut copy = std::fs::File::create_new(to)?;
         std::io::copy(&mut source, &mut copy)?;
         copy.set_modified(source.metadata()?.modified()?)
     };
-    copy().map_err(io(format!("could not copy {from}")))
+    copy().map_err(io(&format!("could not copy {from}")))
 }
 
 /// Returns whether it is an object's id: 40 hex digits, or 64.
