@@ -6,9 +6,7 @@ mod facts;
 // The macro of the same name is the engine's own, so the module cannot be named in a `use` of the crate's root.
 pub use claudex_loop_engine::machine::*;
 pub use declarations::{Focus, PersonaInfo};
-pub use facts::{
-    EvidencePolicy, LoopFacts, Permissions, PhaseDeclaration, ProgramFacts, declared_personas,
-};
+pub use facts::{EvidencePolicy, LoopFacts, Permissions, PhaseDeclaration, ProgramFacts};
 
 /// The const description of a machine.
 pub mod table {

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
-use super::declarations::{PersonaInfo, Question, ReviewSpec, Subject};
-use super::table::{PhaseInfo, Table};
+use super::declarations::{Question, ReviewSpec, Subject};
+use super::table::PhaseInfo;
 use super::{Facts, Raw};
 use crate::process::configured::ConfiguredCommand;
 use crate::text;
@@ -119,10 +119,4 @@ impl PhaseDeclaration for PhaseInfo {
     fn question(&self) -> Option<&'static Question> {
         self.extra.downcast_ref()
     }
-}
-
-/// Returns the personas of a machine, in the order of the rounds.
-pub fn declared_personas(table: &Table) -> &'static [PersonaInfo] {
-    let personas: Option<&&'static [PersonaInfo]> = table.extra.downcast_ref();
-    personas.copied().unwrap_or_default()
 }

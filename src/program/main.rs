@@ -76,7 +76,7 @@ fn needs_loops(command: &str) -> bool {
 fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
     // Before anything calls git.
-    Settings::seen(info, None);
+    Settings::hook_environment(info, None);
     let matches = &slash_arguments::resolve(program, matches)?;
     let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);

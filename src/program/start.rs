@@ -30,7 +30,7 @@ pub const WORDS: &str = "the words";
 const ID: &str = "the id";
 
 /// The one text that a start requires, which may be given as words without a flag.
-fn in_words(program: &Program) -> Option<&'static FieldInfo> {
+fn text_in_words(program: &Program) -> Option<&'static FieldInfo> {
     let mut texts = fields(program.info.table).filter(|field| {
         matches!(field.kind, FieldKind::Text) && program.required.contains(&field.name)
     });
@@ -82,7 +82,7 @@ fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> C
     command = command
         .arg(slash_arguments::flag())
         .args(fields.map(|field| flag(field, mode)));
-    let Some(FieldInfo { name, .. }) = in_words(program) else {
+    let Some(FieldInfo { name, .. }) = text_in_words(program) else {
         return command;
     };
     command.arg(
@@ -144,7 +144,7 @@ fn value(program: &Program, field: &FieldInfo, matches: &ArgMatches) -> Option<V
         _ => {}
     }
     let words = || {
-        in_words(program).filter(|words| words.name == name)?;
+        text_in_words(program).filter(|words| words.name == name)?;
         let words: Vec<_> = matches.get_many::<String>(WORDS)?.cloned().collect();
         Some(words.join(" "))
     };
@@ -190,7 +190,7 @@ pub(super) fn begin(
     let caller = Caller::from_env();
     let (mode, matches) = mode(info, matches);
     let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
-    let given = fields(info.table)
+    let arguments = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
         .filter_map(|field| Some((field.name, value(program, field, matches)?)));
     let here = loops::here()?;
@@ -199,7 +199,7 @@ pub(super) fn begin(
     end_git_on_signals();
     let request = StartRequest {
         mode,
-        fields: given.collect(),
+        fields: arguments.collect(),
         arguments: matches,
         here: &here,
         store: &store,
@@ -331,7 +331,7 @@ fn check(
     let is_there = |name: &str| fields.iter().any(|(known, _)| *known == name);
     if let Some(name) = program.required.iter().find(|name| !is_there(name)) {
         let problem = format!("mode {} requires a {}", mode.name, name.replace('_', " "));
-        let help = match in_words(program).filter(|field| field.name == *name) {
+        let help = match text_in_words(program).filter(|field| field.name == *name) {
             Some(_) => format!("give it after the flags: start {} <{name}>", mode.name),
             None => format!("give it: --{} <{name}>", kebab(name)),
         };

@@ -20,8 +20,7 @@ use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::Personas;
 use crate::store::{
-    Document, Form, LoopId, MAX_BYTES, StateHome, StateSpec, Store, StoreError, is_field_name,
-    parse_plain,
+    Document, Form, LoopId, MAX_BYTES, StateHome, Store, StoreError, is_field_name, parse_plain,
 };
 
 /// The helpers that change a file.
@@ -64,8 +63,8 @@ pub(super) fn state(
             return Ok(Exit::Complete);
         }
         ("get", [file, field]) => {
-            let document = read(info.state, &here.join(file));
-            document.map_err(Failure::refusal)?.text(field)
+            let document = read(&here.join(file)).map_err(Failure::refusal)?;
+            document.text(field)
         }
         ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
         ("move", [file, from, to]) => return move_phase(program, &here.join(file), from, to),
@@ -123,7 +122,7 @@ struct OwnLoop {
 impl OwnLoop {
     /// Returns the loop whose state a file is, or `None` if the file does not name this machine.
     fn from_file(info: &ProgramInfo, file: &Utf8Path) -> Option<Self> {
-        let document = read(info.state, file).ok()?;
+        let document = read(file).ok()?;
         if document.text(info.state.fields.machine)? != info.state.machine {
             return None;
         }
@@ -204,15 +203,10 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
     Ok(Exit::Complete)
 }
 
-/// Reads a document: as the machine reads it if the extension is the machine's, else as scripts write it.
-fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, StoreError> {
-    in_folder("read", path, |folder, name| {
-        let bytes = folder.read(name, MAX_BYTES as u64)?;
-        if path.extension() == Some(spec.extension) {
-            spec.parse(&bytes)
-        } else {
-            Form::Lines.parse(&bytes)
-        }
+/// Reads a document.
+fn read(path: &Utf8Path) -> Result<Document, StoreError> {
+    with_folder("read", path, |folder, name| {
+        Form::Lines.parse(&folder.read(name, MAX_BYTES as u64)?)
     })
 }
 
@@ -224,7 +218,7 @@ fn edit(
     field: &str,
     value: &Json,
 ) -> Result<bool, StoreError> {
-    in_folder("change", path, |folder, name| {
+    with_folder("change", path, |folder, name| {
         let _lock = lock(folder)?;
         let mut document = read_unowned(folder, name)?;
         if from.is_some() && document.text(PHASE).as_deref() != from {
@@ -245,7 +239,7 @@ fn edit(
 
 /// Replaces the file, with any bytes. A reader sees the old file or the new one.
 fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
-    in_folder("write", path, |folder, name| {
+    with_folder("write", path, |folder, name| {
         let _lock = lock(folder)?;
         match read_unowned(folder, name) {
             // A symlink, or a file of a machine.
@@ -275,7 +269,7 @@ fn lock(folder: &Folder) -> io::Result<Lock> {
 }
 
 /// Works on a file by its name in its folder. Symlinks to the folder are followed.
-fn in_folder<T>(
+fn with_folder<T>(
     doing: &'static str,
     path: &Utf8Path,
     work: impl FnOnce(&Folder, &str) -> io::Result<T>,

@@ -1,7 +1,7 @@
 //! The personas of the rounds, as a machine declares them. Rounds after the last persona keep it.
 
 use crate::machine::table::{ReviewSpec, Table};
-use crate::machine::{Focus, PersonaInfo, declared_personas};
+use crate::machine::{Focus, PersonaInfo};
 use crate::message::Message;
 
 /// The persona of a machine that declares none.
@@ -22,10 +22,8 @@ pub struct Personas(&'static [PersonaInfo]);
 impl Personas {
     /// Returns the personas that a machine declares, or the usual one.
     pub fn of_machine(table: &Table) -> Self {
-        match declared_personas(table) {
-            [] => Self(USUAL),
-            declared => Self(declared),
-        }
+        let declared: Option<&&'static [PersonaInfo]> = table.extra.downcast_ref();
+        Self(declared.filter(|all| !all.is_empty()).unwrap_or(&USUAL))
     }
 
     /// Returns the personas that a phase names, in its order, or all of its machine's.

@@ -37,7 +37,7 @@ pub(super) fn all(
 ) -> Result<Vec<Written>, MessageError> {
     let mut whole = command_line::command(program);
     whole.build();
-    let rules = loop_rules(program.info, &whole, info.permits);
+    let rules = loop_rules(program.info, info.permits);
     let render = |command| render(program, plugin, &whole, command, &rules);
     info.commands.iter().map(render).collect()
 }
@@ -144,7 +144,7 @@ fn bash_rule(info: &ProgramInfo, call: &str) -> String {
 }
 
 /// Returns the rules for the requests of a loop: files to write, reviews, the agent's own transitions, and `status`.
-pub(super) fn loop_rules(info: &ProgramInfo, whole: &Command, permits: &[&str]) -> Vec<String> {
+pub(super) fn loop_rules(info: &ProgramInfo, permits: &[&str]) -> Vec<String> {
     let table = info.table;
     let mut rules = files_to_write(table);
     rules.extend(permits.iter().map(|rule| (*rule).to_owned()));
@@ -156,11 +156,9 @@ pub(super) fn loop_rules(info: &ProgramInfo, whole: &Command, permits: &[&str]) 
         rules.push(bash_rule(info, "verify"));
     }
     let by_agent = table.edges().filter(|edge| edge.by.contains(&Actor::Agent));
-    for edge in by_agent.filter(|edge| !ends(table, edge.transition)) {
-        let name = edge.transition.replace('_', "-");
-        let rule = bash_rule(info, &name);
-        // A transition without a verb of its own cannot be typed.
-        if whole.find_subcommand(&name).is_some() && !rules.contains(&rule) {
+    for edge in by_agent.filter(|edge| edge.is_verb() && !ends(table, edge.transition)) {
+        let rule = bash_rule(info, &edge.transition.replace('_', "-"));
+        if !rules.contains(&rule) {
             rules.push(rule);
         }
     }

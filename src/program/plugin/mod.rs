@@ -22,7 +22,6 @@ use serde_json::json;
 
 use super::arguments::Plugin;
 use super::builder::{PROTOCOL, Program};
-use super::command_line;
 use super::exit::{Exit, Failure};
 use super::out;
 use crate::message::{Message, MessageError, Render as _};
@@ -105,7 +104,7 @@ pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> 
 /// Returns the rules for the tool calls that a loop asks its agent for, such as `Bash(taskie next:*)`.
 pub(super) fn permission_rules(program: &Program) -> Vec<String> {
     let permits = program.plugin.map_or(&[][..], |info| info.permits);
-    commands::loop_rules(program.info, &command_line::command(program), permits)
+    commands::loop_rules(program.info, permits)
 }
 
 /// The files of the plugin's folder: their texts by their paths.

@@ -75,11 +75,6 @@ impl Row {
         let duration = || Some(parse_duration(self.value.as_str()?).ok()?.as_millis());
         self.value.as_u64().map(u128::from).or_else(duration)
     }
-
-    /// Makes an error of this setting.
-    fn error(&self, message: &str) -> Failure {
-        error(&self.place, message)
-    }
 }
 
 /// Makes an error of the setting at a place. The second line of a message is its help.
@@ -197,9 +192,14 @@ impl Layers {
             match names[..] {
                 ["rounds", ..] => {
                     let help = format!("write it below [programs.{program}]");
-                    return Err(row.error(&format!("`rounds` belongs to one program\n{help}")));
+                    return Err(error(
+                        &row.place,
+                        &format!("`rounds` belongs to one program\n{help}"),
+                    ));
                 }
-                ["programs"] | ["programs", _] => return Err(row.error("expected a table")),
+                ["programs"] | ["programs", _] => {
+                    return Err(error(&row.place, "expected a table"));
+                }
                 ["programs", name, ..] if name == program => {
                     row.path.drain(..2);
                     of_program.push(row);
@@ -276,7 +276,8 @@ impl Layers {
                 values(&self.rows[..*count], self.info).err().as_ref() == Some(&message)
             };
             let counts = (1..=self.rows.len()).rev().take_while(has_error);
-            self.rows[counts.last().unwrap_or(self.rows.len()) - 1].error(&message)
+            let row = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1];
+            error(&row.place, &message)
         })?;
         self.rows.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(Settings {

@@ -1,4 +1,4 @@
-//! The settings of a run: who reviews, in which roles, how often, how long.
+//! The settings of a run: who reviews, how often, how long.
 //!
 //! They are read once at the edge and passed on. Precedence: a flag (which the caller applies), the environment, the
 //! project's file, the user's file, the default.
@@ -82,7 +82,7 @@ impl Settings {
         root: &Utf8Path,
         session: Option<&str>,
     ) -> Result<Self, Failure> {
-        let seen = match Self::seen(info, session) {
+        let seen = match Self::hook_environment(info, session) {
             Some(seen) => seen,
             None if Caller::from_env().inside => Seen::default(),
             None => own_environment(info),
@@ -92,7 +92,7 @@ impl Settings {
 
     /// Returns the environment that the hooks saw in the session of a command, or `None` outside a client and before the
     /// first hook. Programs that the command starts get the variables that the hooks saw.
-    pub(super) fn seen(info: &ProgramInfo, session: Option<&str>) -> Option<Seen> {
+    pub(super) fn hook_environment(info: &ProgramInfo, session: Option<&str>) -> Option<Seen> {
         let caller = Caller::from_env();
         let state_home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
         let home = state_home.folder()?;

@@ -31,7 +31,7 @@ pub struct Values {
     pub allow_commands: Vec<String>,
     /// Rounds of a mode by its name; a mode that is missing has those of machine.toml.
     #[serde(default)]
-    pub rounds: BTreeMap<String, Whole<MOST_ROUNDS>>,
+    pub rounds: BTreeMap<String, Positive<MOST_ROUNDS>>,
     /// How long and how often.
     pub limits: LimitSettings,
 }
@@ -40,9 +40,11 @@ impl Values {
     /// Returns the error about a name that means no reviewer. Its help is in a second line.
     pub(in crate::program) fn unknown_reviewer(&self, name: &str) -> String {
         let name = text::one_line(name, 80);
-        let names: Vec<&str> = self.reviewers.keys().map(String::as_str).collect();
-        let names = names.join("`, `");
-        format!("`{name}` is not a reviewer\nchoose `{AUTO}`, `{names}`")
+        let known: Vec<&str> = self.reviewers.keys().map(String::as_str).collect();
+        format!(
+            "`{name}` is not a reviewer\nchoose `{AUTO}`, `{}`",
+            known.join("`, `")
+        )
     }
 
     /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its
@@ -80,9 +82,9 @@ pub struct LimitSettings {
     /// The time that a reviewer may be silent.
     pub idle_timeout: Spelled,
     /// Failures of the reviewer in one round that end the loop; `None`: those of machine.toml.
-    pub max_failures: Option<Whole<MOST_ROUNDS>>,
+    pub max_failures: Option<Positive<MOST_ROUNDS>>,
     /// Minutes without a sign of life after which a loop is archived.
-    pub stale_minutes: Whole<MOST_MINUTES>,
+    pub stale_minutes: Positive<MOST_MINUTES>,
 }
 
 impl LimitSettings {
@@ -98,9 +100,9 @@ impl LimitSettings {
 /// A whole number from 1 to `MAX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Deserialize)]
 #[serde(try_from = "Value")]
-pub struct Whole<const MAX: u64>(pub u64);
+pub struct Positive<const MAX: u64>(pub u64);
 
-impl<const MAX: u64> TryFrom<Value> for Whole<MAX> {
+impl<const MAX: u64> TryFrom<Value> for Positive<MAX> {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {

@@ -4,10 +4,7 @@ use super::*;
 use crate::store::parse_plain;
 
 fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
-    let document = in_folder("read", path, |folder, name| {
-        Form::Lines.parse(&folder.read(name, MAX_BYTES as u64)?)
-    })?;
-    Ok(document.text(field))
+    Ok(read(path)?.text(field))
 }
 
 fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<bool, StoreError> {
