@@ -20,14 +20,19 @@ const HAS_PROGRAM: &str = "DEP_CLAUDEX_LOOP_PROGRAM";
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     commands: bool,
-    root: Option<PathBuf>,
-    out: Option<PathBuf>,
+    root: PathBuf,
+    out: PathBuf,
 }
 
 impl Config {
     /// Returns the settings that most crates want.
     pub fn new() -> Self {
-        Self::default()
+        let folder = |variable| env::var_os(variable).unwrap_or_default().into();
+        Self {
+            commands: false,
+            root: folder("CARGO_MANIFEST_DIR"),
+            out: folder("OUT_DIR"),
+        }
     }
 
     /// Sets whether to generate the command line also if the feature `program` of `claudex-loop` is off.
@@ -40,14 +45,14 @@ impl Config {
     /// Sets the crate's folder, by default `CARGO_MANIFEST_DIR`.
     #[must_use]
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
-        self.root = Some(root.into());
+        self.root = root.into();
         self
     }
 
     /// Sets the folder for the code, by default `OUT_DIR`.
     #[must_use]
     pub fn out_dir(mut self, out: impl Into<PathBuf>) -> Self {
-        self.out = Some(out.into());
+        self.out = out.into();
         self
     }
 
@@ -71,25 +76,18 @@ impl Config {
 
     /// Compiles a machine file, and adds the lines that tell cargo the files that the code depends on.
     fn run(&self, file: &Path, lines: &mut Vec<String>) -> Result<(), Vec<String>> {
-        let folder = |set: &Option<PathBuf>, variable: &str| {
-            let folder = set
-                .clone()
-                .or_else(|| env::var_os(variable).map(PathBuf::from));
-            folder.ok_or_else(|| {
-                vec![format!(
-                    "{variable} is not set; call this from a build script"
-                )]
-            })
-        };
-        let root = folder(&self.root, "CARGO_MANIFEST_DIR")?;
-        let out = folder(&self.out, "OUT_DIR")?;
+        let Self { root, out, .. } = self;
+        if root.as_os_str().is_empty() || out.as_os_str().is_empty() {
+            let missing = "CARGO_MANIFEST_DIR or OUT_DIR is not set; call this from a build script";
+            return Err(vec![missing.to_owned()]);
+        }
         let file_name = file.to_string_lossy();
         lines.push(format!("cargo::rerun-if-changed={file_name}"));
         let source = fs::read_to_string(root.join(file))
             .map_err(|reason| vec![format!("cannot read {file_name}: {reason}")])?;
         let machine = check_source(&file_name, &source)
             .map_err(|found| found.cargo_lines().collect::<Vec<_>>())?;
-        let errors = check_templates(&root, &file_name, &source, &machine, lines);
+        let errors = check_templates(root, &file_name, &source, &machine, lines);
         if !errors.is_empty() {
             return Err(errors);
         }

@@ -66,14 +66,15 @@ impl Diagnostics {
     pub fn cargo_lines(&self) -> impl Iterator<Item = String> + '_ {
         self.list.iter().map(|found| {
             let before = text_before(&self.source, found.span.start);
-            let column = before.rsplit('\n').next().unwrap_or(before).chars().count() + 1;
-            let line = line_of(&self.source, found.span.start);
-            let Diagnostic { code, message, .. } = found;
+            let column = before.chars().rev().take_while(|one| *one != '\n').count() + 1;
+            let line = line_of(before, before.len());
             let place = format!("{}:{line}:{column}", self.name);
             let help: String = found.help.iter().map(|help| format!("; {help}")).collect();
-            one_line(&format!(
-                "{place}: error[claudex::machine::{code}]: {message}{help}"
-            ))
+            let problem = format!(
+                "error[claudex::machine::{}]: {}{help}",
+                found.code, found.message
+            );
+            one_line(&format!("{place}: {problem}"))
         })
     }
 }
@@ -129,4 +130,12 @@ pub fn list<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
         Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => quoted.concat(),
     }
+}
+
+/// Returns the section of a Markdown file with this heading.
+pub(crate) fn section<'t>(file: &'t str, heading: &str) -> &'t str {
+    let (_, rest) = file
+        .split_once(&format!("\n## {heading}\n"))
+        .unwrap_or(("", file));
+    rest.split("\n## ").next().unwrap_or(rest)
 }

@@ -22,18 +22,19 @@ use tables::many;
 use texts::{Extension, Name, Path, Variable};
 
 pub use at::At;
-pub(crate) use behaviour::Behaviour;
+pub(crate) use behaviour::{Behaviour, Call};
 pub use expression::{Comparison, Guard, Operand, Read, Update};
 pub use field::{Constant, Field, FieldKind};
 pub use graph::Edge;
 pub(crate) use parse::parse;
 pub use phase::Phase;
 pub(crate) use phase::{Mode, Persona};
-pub(crate) use plugin::{Does, Plugin};
+pub(crate) use plugin::Plugin;
 pub use tables::Named;
 pub use transition::{Argument, Entry, Transition};
 pub use words::{
-    Active, Actor, AtStart, Blocking, Earlier, Evidence, Focus, Form, Held, IdForm, Sign, Turn,
+    Active, Actor, AtStart, Blocking, Earlier, Evidence, Focus, Form, FromProgram, Held, IdForm,
+    Sign, Turn,
 };
 
 /// A whole machine.
@@ -74,10 +75,8 @@ pub struct Machine {
 impl Machine {
     /// Returns the folder of the templates, relative to the crate, without `/` at its ends.
     pub(crate) fn messages(&self) -> &str {
-        self.messages
-            .as_ref()
-            .map_or("", |folder| folder)
-            .trim_matches('/')
+        let folder = self.messages.as_deref().map_or("", String::as_str);
+        folder.trim_matches('/')
     }
 
     /// Returns the folder of state documents, relative to the loop's root.

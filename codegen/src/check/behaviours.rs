@@ -6,12 +6,9 @@ use super::Check;
 use super::types::{misfit, no_count};
 use crate::diagnostic::list;
 use crate::model::{
-    Actor, Argument, At, Behaviour, Constant, Edge, Entry, Evidence, FieldKind, Named, Phase,
+    Actor, Argument, At, Behaviour, Call, Constant, Edge, Entry, Evidence, FieldKind, Named, Phase,
     Transition,
 };
-
-/// The transitions that are taken before a stop.
-const BEFORE_STOP: &str = "before_stop";
 
 /// A transition that is taken, and the constants for its arguments.
 type Taken<'c> = (&'c At<String>, &'c [(At<String>, At<Constant>)]);
@@ -19,18 +16,21 @@ type Taken<'c> = (&'c At<String>, &'c [(At<String>, At<Constant>)]);
 /// Checks the behaviours of all phases.
 pub(super) fn behaviours(check: &Check<'_>) {
     for (at, phase) in check.machine.phases.iter().enumerate() {
-        let Some(behaviour) = &phase.on_stop else {
-            continue;
-        };
-        parameters(check, phase, behaviour);
-        if !phase.terminal {
+        if let Some(behaviour) = &phase.on_stop {
+            parameters(check, phase, behaviour);
+        }
+        if let Some(behaviour) = phase.on_stop.as_ref().filter(|_| !phase.terminal) {
             outcomes(check, at, behaviour);
             answers(check, at, behaviour);
         }
     }
     for name in &check.machine.before_stop {
         if let Some(entry) = check.entries(name).next() {
-            hook_call(check, BEFORE_STOP, None, (name, &[]), entry);
+            hook_call(check, "before_stop", None, (name, &[]), entry);
+            // Only outcomes can leave an argument out.
+            for argument in entry.args.iter().filter(|argument| argument.optional) {
+                check.add("hook_args", name, &["before_stop", &argument.name]);
+            }
         }
     }
 }
@@ -40,13 +40,12 @@ fn outcomes(check: &Check<'_>, at: usize, behaviour: &Behaviour) {
         if outcome.is_required && outcome.calls.is_empty() {
             check.add("no_outcome", &check.phase(at).name, &[outcome.name]);
         }
-        for call in outcome.calls {
-            if let Some(entry) = find_entry(check, at, &call.then) {
-                let then = (&call.then, call.with.as_slice());
-                hook_call(check, outcome.name, outcome.evidence, then, entry);
+        for Call { then, with } in outcome.calls {
+            if let Some(entry) = find_entry(check, at, then) {
+                hook_call(check, outcome.name, outcome.evidence, (then, with), entry);
             }
-            for edge in check.edges_from(at, &call.then) {
-                turn(check, behaviour, &call.then, edge);
+            for edge in check.edges_from(at, then) {
+                turn(check, behaviour, then, edge);
             }
         }
     }
@@ -73,13 +72,12 @@ fn hook_call(
         check.add("hook_by", then, &[]);
     }
     if let Some(needed) = &entry.requires
-        && !evidence.is_some_and(|evidence| evidence >= **needed)
+        && evidence < Some(**needed)
     {
         check.add("hook_evidence", then, &[outcome, needed.word()]);
     }
     for argument in missing(check, with, entry) {
-        // Only outcomes can leave an argument out.
-        if !argument.optional || outcome == BEFORE_STOP {
+        if !argument.optional {
             check.add("hook_args", then, &[outcome, &argument.name]);
         }
     }

@@ -156,32 +156,20 @@ fn report(check: &Check<'_>, cycle: &Cycle<'_, '_>) {
         .iter()
         .map(|edge| check.phase(edge.from).name.as_str());
     let names = cycle.iter().map(|edge| edge.declared.name.as_str());
+    let resets = check.machine.fields.iter().filter_map(|field| {
+        let all = changes(check, cycle, field);
+        let mut changes = all.iter().map(|(_, change)| change);
+        let (reset, _) = all
+            .iter()
+            .find(|(_, change)| matches!(change, Change::Other))?;
+        let is_raised = changes.any(|change| matches!(change, Change::Raise));
+        is_raised.then(|| format!("`{}` resets `{}`; ", reset.declared.name, field.name))
+    });
     let args = [
         distinct(phases.collect()),
         distinct(names.collect()),
-        reasons(check, cycle),
+        resets.collect(),
     ];
     let args = args.each_ref().map(String::as_str);
     check.add("unbounded_cycle", &cycle[0].declared.name, &args);
-}
-
-/// Returns why the edges that raise a count bound nothing: three reasons at most.
-fn reasons(check: &Check<'_>, cycle: &Cycle<'_, '_>) -> String {
-    let mut reasons = BTreeSet::new();
-    for field in &check.machine.fields {
-        let name = &field.name;
-        let all = changes(check, cycle, field);
-        let mut resets = all
-            .iter()
-            .filter(|(_, change)| matches!(change, Change::Other));
-        let raises = all
-            .iter()
-            .filter(|(_, change)| matches!(change, Change::Raise));
-        let reset = resets.next();
-        reasons.extend(raises.map(|(edge, _)| match reset {
-            Some((reset, _)) => format!("`{}` resets `{name}`; ", reset.declared.name),
-            None => format!("no fixed limit in `{}` for `{name}`; ", edge.declared.name),
-        }));
-    }
-    reasons.into_iter().take(3).collect()
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::Check;
 use super::types::constant;
 use crate::model::{
-    Active, Actor, At, Constant, Field, FieldKind, Form, Held, IdForm, Named, State, texts,
+    Active, At, Constant, Field, FieldKind, Form, Held, IdForm, Named, State, texts,
 };
 
 pub(super) fn document(check: &Check<'_>) {
@@ -111,8 +111,11 @@ fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
 fn commands(check: &Check<'_>) {
     let plugin = check.machine.plugin.iter();
     let known = check.machine.slash_commands();
-    let verbs = check.machine.transitions.iter();
-    let verbs = verbs.filter(|entry| entry.is_verb() && entry.is_by(Actor::Person));
+    let verbs = check
+        .machine
+        .transitions
+        .iter()
+        .filter(|entry| entry.is_verb());
     let names = known.iter().map(|command| command.name);
     for command in plugin.flat_map(|plugin| &plugin.commands) {
         if !names.clone().any(|name| *command.name == *name) {

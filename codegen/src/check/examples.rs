@@ -79,7 +79,10 @@ fn domains(wanted: &[Wanted<'_>]) -> Result<Vec<Domain>, TooMany> {
     let domains = reads.into_iter().map(|read| {
         let name = read.key();
         let values = match &read.kind {
-            Some(FieldKind::Count) => points[&name].iter().copied().map(Constant::Count).collect(),
+            Some(FieldKind::Count) => {
+                let counts = points[&name].iter().flat_map(|point| u64::try_from(*point));
+                counts.map(Constant::Count).collect()
+            }
             Some(FieldKind::Flag) => vec![Constant::Flag(false), Constant::Flag(true)],
             Some(FieldKind::OneOf(words)) => {
                 let words = words.iter().map(|word| word.to_string());
@@ -94,42 +97,39 @@ fn domains(wanted: &[Wanted<'_>]) -> Result<Vec<Domain>, TooMany> {
 
 /// Returns the values of counts to try.
 ///
-/// Each comparison bounds the difference of two counts, or of a count and 0. If such bounds can be met, the smallest
-/// counts that meet them are sums of bounds along a path that starts at 0. A path has at most one step for each count.
-fn turning_points(comparisons: &[&Comparison]) -> Result<BTreeMap<String, BTreeSet<u64>>, TooMany> {
-    const ZERO: &str = "";
-
-    let counts = comparisons
-        .iter()
-        .filter(|one| one.left.kind == Some(FieldKind::Count));
-    let side = |read: &Read| (read.key(), i128::from(read.offset));
-    let links: Vec<_> = counts
-        .map(|one| match &one.right {
-            Operand::Read(right) => [side(&one.left), side(right)],
-            Operand::Constant(Constant::Count(count)) => {
-                [side(&one.left), (ZERO.to_owned(), i128::from(*count))]
-            }
-            Operand::Constant(_) => [side(&one.left), (ZERO.to_owned(), 0)],
-        })
-        .collect();
-    let names = links.iter().flatten().map(|(name, _)| name.clone());
-    let mut points: BTreeMap<_, _> = names.map(|name| (name, BTreeSet::from([0]))).collect();
+/// Each comparison bounds the difference of two counts, or of a count and 0, which has no name. If such bounds can be met,
+/// the smallest counts that meet them are sums of bounds along a path that starts at 0. A path has at most one step for each
+/// count.
+fn turning_points(
+    comparisons: &[&Comparison],
+) -> Result<BTreeMap<String, BTreeSet<i128>>, TooMany> {
+    let mut points = BTreeMap::from([(String::new(), BTreeSet::from([0]))]);
+    let mut links = Vec::new();
+    for Comparison { left, right, .. } in comparisons {
+        if left.kind != Some(FieldKind::Count) {
+            continue;
+        }
+        let (other, plus) = match right {
+            Operand::Read(read) => (read.key(), i128::from(read.offset)),
+            Operand::Constant(Constant::Count(count)) => (String::new(), i128::from(*count)),
+            Operand::Constant(_) => continue,
+        };
+        let difference = plus - i128::from(left.offset);
+        for name in [left.key(), other.clone()] {
+            points.entry(name).or_insert_with(|| BTreeSet::from([0]));
+        }
+        links.push((left.key(), other.clone(), -difference));
+        links.push((other, left.key(), difference));
+    }
     for _ in 0..points.len() {
         let before = points.clone();
-        for [left, right] in &links {
-            for ((from, plus_from), (to, plus_to)) in [(left, right), (right, left)] {
-                if to == ZERO {
-                    continue;
-                }
-                let bounds = before[from]
-                    .iter()
-                    .map(|point| i128::from(*point) + plus_from - plus_to)
-                    .flat_map(|bound| [bound, bound + 1]);
-                let reached = points.entry(to.clone()).or_default();
-                reached.extend(bounds.filter_map(|bound| u64::try_from(bound).ok()));
-                if reached.len() > MAX_POINTS {
-                    return Err(TooMany);
-                }
+        for (from, to, difference) in links.iter().filter(|(_, to, _)| !to.is_empty()) {
+            let bounds = before[from].iter().map(|point| point + difference);
+            let bounds = bounds.flat_map(|bound| [bound, bound + 1]);
+            let reached = points.entry(to.clone()).or_default();
+            reached.extend(bounds.filter(|bound| *bound >= 0));
+            if reached.len() > MAX_POINTS {
+                return Err(TooMany);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Check;
 use crate::emit::ident::{TYPES, camel};
-use crate::model::{At, AtStart, Behaviour, Does, FieldKind};
+use crate::model::{At, AtStart, Behaviour, FieldKind};
 
 /// The names that every machine has, by their namespace.
 const RESERVED: [(&str, &str); 6] = [
@@ -134,11 +134,9 @@ pub(super) fn collisions(check: &Check<'_>) {
         }
     }
     for command in machine.plugin.iter().flat_map(|_| machine.slash_commands()) {
-        let part = match command.does {
-            Does::Start(mode) => ("mode", &mode.name),
-            Does::Take(entry) => ("transition", &entry.name),
-            Does::Own => continue,
-        };
-        names.take("a slash command", command.name, part);
+        let mode = command.start.map(|mode| ("mode", &mode.name));
+        if let Some(part) = mode.or(command.take.map(|entry| ("transition", &entry.name))) {
+            names.take("a slash command", command.name, part);
+        }
     }
 }

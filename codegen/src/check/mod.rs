@@ -14,7 +14,7 @@ mod types;
 use std::cell::RefCell;
 use std::ops::Range;
 
-use crate::diagnostic::{Diagnostic, line_of};
+use crate::diagnostic::{Diagnostic, line_of, section};
 use crate::model::{At, Edge, Entry, Field, Machine, Named, Phase};
 
 /// Returns everything that is wrong with a machine whose form is right. If a name or a type is wrong, what follows from them
@@ -90,9 +90,7 @@ impl<'m> Check<'m> {
 
 /// Makes a problem without a place.
 fn problem(code: &'static str, args: &[&str]) -> Diagnostic {
-    let texts = include_str!("problems.md");
-    let section = texts.split_once(&format!("\n## {code}\n"));
-    let (_, section) = section.unwrap_or((texts, code));
+    let section = section(include_str!("problems.md"), code);
     let mut lines = section.lines().map(|line| {
         let args = args.iter().enumerate();
         args.fold(line.to_owned(), |line, (number, argument)| {

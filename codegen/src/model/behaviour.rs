@@ -9,10 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::tables::{self, Shape, TextOr, many};
 use super::texts::{
-    CommandName, FindingsFile, FromProgram, Header, Label, PROGRAM, Path, Question, Subject,
-    Template, VerdictWord, interpolated,
+    CommandName, FindingsFile, Header, Label, PROGRAM, Path, Question, Subject, Template,
+    VerdictWord, interpolated,
 };
-use super::{At, Blocking, Constant, Earlier, Evidence};
+use super::{At, Blocking, Constant, Earlier, Evidence, FromProgram};
 
 /// Defines the behaviours, each with the types of its parameters and of other keys, and with its outcomes and their evidence.
 /// `check` wants those that are `required`.
@@ -121,7 +121,8 @@ behaviours! {
     Ask = "ask" {
         parameters { question: Option<At<Question>>, header: Option<At<Header>>, }
         others {
-            options: Option<At<Vec<Choice>>>,
+            #[serde(default, deserialize_with = "many")]
+            options: Vec<At<Choice>>,
             /// The transition that takes an answer in the user's own words.
             text: Option<At<String>>,
         }
@@ -238,9 +239,9 @@ impl Behaviour {
     }
 
     /// Returns the options of the machine file.
-    pub(crate) fn choices(&self) -> &[Choice] {
+    pub(crate) fn choices(&self) -> &[At<Choice>] {
         match self {
-            Self::Ask(ask) => ask.options.as_ref().map_or(&[], |options| options),
+            Self::Ask(ask) => &ask.options,
             _ => &[],
         }
     }

@@ -1,7 +1,6 @@
 //! Guards and updates: the expressions inside strings of a machine file.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use serde::Serialize;
 
@@ -166,15 +165,5 @@ impl Update {
             Update::Plus(field, argument) => [Some(field), Some(argument)],
         };
         reads.into_iter().flatten()
-    }
-}
-
-impl fmt::Display for Constant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Constant::Count(count) => count.fmt(f),
-            Constant::Text(text) => write!(f, "{text:?}"),
-            Constant::Flag(flag) => flag.fmt(f),
-        }
     }
 }

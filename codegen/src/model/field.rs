@@ -66,7 +66,7 @@ pub enum FieldKind {
 }
 
 /// A constant of `machine.toml`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, derive_more::Display)]
 #[serde(
     untagged,
     expecting = "expected a string, true, false, or a whole number from 0 to 9223372036854775807"
@@ -75,6 +75,7 @@ pub enum Constant {
     /// A whole number.
     Count(#[serde(deserialize_with = "count")] u64),
     /// A text, or a word of a `one_of`.
+    #[display("{_0:?}")]
     Text(String),
     /// true or false.
     Flag(bool),

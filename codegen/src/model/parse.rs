@@ -1,7 +1,5 @@
 //! The text of a machine file as a [`Machine`].
 
-use std::collections::HashSet;
-
 use serde::Deserialize;
 use toml::de::{DeTable, Deserializer};
 
@@ -31,8 +29,10 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     machine
         .transitions
         .sort_by_key(|entry| entry.name.span().start);
-    resolve_any_source(&mut machine);
-    for transition in &mut machine.transitions {
+    let entries = machine.transitions.iter();
+    let resolved: Vec<_> = entries.map(|entry| sources(&machine, entry)).collect();
+    for (transition, from) in machine.transitions.iter_mut().zip(resolved) {
+        transition.from = from;
         let prefix = camel(&transition.name);
         for argument in &mut transition.args {
             let kinds = [
@@ -73,30 +73,19 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     }
 }
 
-/// Replaces `from = "*"` by every phase that is not terminal and that no other entry of the transition leaves.
-fn resolve_any_source(machine: &mut Machine) {
-    let is_any = |entry: &Entry| entry.from.len() == 1 && *entry.from[0] == "*";
-    let explicit: HashSet<(String, String)> = machine
-        .transitions
-        .iter()
-        .filter(|entry| !is_any(entry))
-        .flat_map(|entry| {
-            entry
-                .from
-                .iter()
-                .map(|from| (entry.name.to_string(), from.to_string()))
-        })
-        .collect();
-    let phases = machine.phases.iter().filter(|phase| !phase.terminal);
-    let open: Vec<String> = phases.map(|phase| phase.name.to_string()).collect();
-    for entry in machine.transitions.iter_mut().filter(|entry| is_any(entry)) {
-        let name = &entry.name;
-        let is_left = |phase: &&String| !explicit.contains(&(name.to_string(), phase.to_string()));
-        let phases = open.iter().filter(is_left);
-        entry.from = phases
-            .map(|phase| At::new(phase.clone(), entry.from[0].span()))
-            .collect();
+/// Returns the sources of an entry. `*` is every phase that is not terminal and that no other entry of the transition leaves.
+fn sources(machine: &Machine, entry: &Entry) -> Vec<At<String>> {
+    if entry.from.len() != 1 || *entry.from[0] != *"*" {
+        return entry.from.clone();
     }
+    let entries = machine.transitions.iter();
+    let others = entries.filter(|other| other.name == entry.name);
+    let explicit = others.flat_map(|other| &other.from);
+    let phases = machine.phases.iter().filter(|phase| !phase.terminal);
+    let left = phases.filter(|phase| !explicit.clone().any(|from| *from == phase.name));
+    let span = entry.from[0].span();
+    left.map(|phase| At::new(phase.name.to_string(), span.clone()))
+        .collect()
 }
 
 /// Returns a result, or notes its problem.

@@ -39,20 +39,12 @@ pub(crate) struct PluginCommand {
 pub(crate) struct SlashCommand<'m> {
     /// The name, with `_`.
     pub(crate) name: &'m str,
-    pub(crate) does: Does<'m>,
+    /// The mode in which it starts a loop.
+    pub(crate) start: Option<&'m Named<Mode>>,
+    /// The transition that it takes. A command that does neither is the engine's own.
+    pub(crate) take: Option<&'m Entry>,
     /// The entry in `[plugin.commands]`, if there is one.
     declared: Option<&'m Named<PluginCommand>>,
-}
-
-/// The action of a slash command.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) enum Does<'m> {
-    /// Starts a loop in this mode.
-    Start(&'m Named<Mode>),
-    /// Takes this transition.
-    Take(&'m Entry),
-    /// A command of the engine.
-    Own,
 }
 
 /// The slash commands of every program, except those that start a loop.
@@ -74,7 +66,7 @@ impl Machine {
         let starts = self.modes.iter().map(|mode| {
             let is_only = self.modes.len() == 1;
             let name = if is_only { "start" } else { &mode.name };
-            (name, Does::Start(mode))
+            (name, Some(mode), None)
         });
         let common = OWN
             .into_iter()
@@ -84,11 +76,12 @@ impl Machine {
             is_wanted && *entry.name != *"resume"
         });
         let all = starts
-            .chain(common.map(|name| (name, Does::Own)))
-            .chain(takes.map(|entry| (entry.name.as_str(), Does::Take(entry))));
-        let commands = all.map(|(name, does)| SlashCommand {
+            .chain(common.map(|name| (name, None, None)))
+            .chain(takes.map(|entry| (entry.name.as_str(), None, Some(*entry))));
+        let commands = all.map(|(name, start, take)| SlashCommand {
             name,
-            does,
+            start,
+            take,
             declared: declaration(name),
         });
         commands.collect()

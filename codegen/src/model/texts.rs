@@ -5,9 +5,11 @@
 use derive_more::{AsRef, Deref, Display};
 use serde::{Deserialize, Serialize};
 
-/// Defines types of texts, each with its rule and the help for a text that breaks it.
+use crate::diagnostic::section;
+
+/// Defines types of texts, each with its rule.
 macro_rules! texts {
-    ($($(#[$doc:meta])* $name:ident: $is_right:expr, $help:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $is_right:expr;)*) => {$(
         $(#[$doc])*
         #[derive(
             Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize, AsRef, Deref, Display,
@@ -22,10 +24,10 @@ macro_rules! texts {
             fn try_from(text: String) -> Result<Self, String> {
                 let is_right: fn(&str) -> bool = $is_right;
                 if is_right(&text) {
-                    Ok(Self(text))
-                } else {
-                    Err(format!("{{key}}: {text:?} is not allowed\n{}", $help))
+                    return Ok(Self(text));
                 }
+                let advice = section(include_str!("texts.md"), stringify!($name));
+                Err(format!("{{key}}: {text:?} is not allowed\n{}", advice.trim_end()))
             }
         }
     )*};
@@ -33,58 +35,37 @@ macro_rules! texts {
 
 texts! {
     /// The name of a part of a machine: lowercase letters, digits and `_`.
-    Name: is_name,
-        "use a-z, then a-z, 0-9 and single _ between them, at most 64 characters, not `self`, `super` or `crate`";
+    Name: is_name;
     /// A relative path below its folder.
-    Path: is_path,
-        "write a relative path without .., with / between its parts";
+    Path: is_path;
     /// A word of a `one_of`, or the form of a phase in a document.
-    Word: |text| has_form(text, "a0", "a0-_", 64) && text != "self",
-        "use a-z or 0-9, then a-z, 0-9, - and _, at most 64 characters, not `self`, such as `max-reached`";
+    Word: |text| has_form(text, "a0", "a0-_", 64) && text != "self";
     /// The name of a plugin.
-    PluginName: |text| has_form(text, "a", "a0-", 64),
-        "use a-z, then a-z, 0-9 and -, at most 64 characters, such as `release-train`";
+    PluginName: |text| has_form(text, "a", "a0-", 64);
     /// The name of a Rust type.
-    TypeName: |text| has_form(text, "A", "Aa0", 255) && text != "Self",
-        "name a type that is in scope where `machine!` is, such as `Decisions`; if it has parameters, add an alias";
+    TypeName: |text| has_form(text, "A", "Aa0", 255) && text != "Self";
     /// The name of an environment variable.
-    Variable: |text| has_form(text, "A", "A0_", 255),
-        "use A-Z, then A-Z, 0-9 and _, such as `PLAN_STATE_DIR`";
+    Variable: |text| has_form(text, "A", "A0_", 255);
     /// The keys of a field in a document of frontmatter.
-    Key: |text| text.split('.').count() <= 8 && text.split('.').all(is_key),
-        "write up to 8 keys with `.` between them, such as `loop.phase`; a key has letters, digits, - and _, starts with a \
-         letter or _, and is not null, true or false";
+    Key: |text| text.split('.').count() <= 8 && text.split('.').all(is_key);
     /// The extension of a document.
-    Extension: |text| has_form(text, "Aa0", "Aa0._-", 255) && text != "lock",
-        "use letters, digits, `.`, `_` and `-`, without a leading dot, and not `lock`";
+    Extension: |text| has_form(text, "Aa0", "Aa0._-", 255) && text != "lock";
     /// The name of a command of the user's configuration. A file is named after it.
-    CommandName: |text| has_form(text, "Aa0", "Aa0._-", 64),
-        "name a `[commands.NAME]` table of the user's configuration, which sets what runs: a letter or digit, then \
-         letters, digits, `-`, `_` and `.`, at most 64 characters";
+    CommandName: |text| has_form(text, "Aa0", "Aa0._-", 64);
     /// A word of a verdict, for users and other programs.
-    VerdictWord: |text| has_form(text, "Aa", "Aa", 40),
-        "write one word of ASCII letters, at most 40";
-    /// `{program}`: the program gives the commands.
-    FromProgram: |text| text == PROGRAM,
-        "write \"{program}\": the program gives the commands, in Rust";
+    VerdictWord: |text| has_form(text, "Aa", "Aa", 40);
     /// A text with `{field}` in it.
-    Template: |text| interpolated(text).is_some(),
-        "write the name of a field between braces, as in `{field}`; no other braces are allowed";
+    Template: |text| interpolated(text).is_some();
     /// The question of a dialog.
-    Question: |text| interpolated(text).is_some() && fits_dialog(text, 300),
-        "write one line of 1 to 300 characters, without white space at its ends";
+    Question: |text| interpolated(text).is_some() && fits_dialog(text, 300);
     /// The header of a dialog.
-    Header: |text| interpolated(text).is_some() && fits_dialog(text, 12),
-        "write one line of 1 to 12 characters, without white space at its ends";
+    Header: |text| interpolated(text).is_some() && fits_dialog(text, 12);
     /// The label or the description of an option of a dialog.
-    Label: |text| fits_dialog(text, 300),
-        "write one line of 1 to 300 characters, without white space at its ends";
+    Label: |text| fits_dialog(text, 300);
     /// A file under review, or several by `*`.
-    Subject: is_subject,
-        "name a file with `*` or one `{n}` in its name but not in its folder, or write `{changes}` or `{program}` alone";
+    Subject: is_subject;
     /// The file of the findings, with `{n}` for the number of the review.
-    FindingsFile: |text| interpolated(text).is_some() && text.matches(NUMBER).count() == 1 && file_name(text).contains(NUMBER),
-        "write `{n}` once, in the name of the file, such as `reviews/plan-review-{n}.md`: each review writes its own";
+    FindingsFile: |text| interpolated(text).is_some() && text.matches(NUMBER).count() == 1 && file_name(text).contains(NUMBER);
 }
 
 /// The text in place of a value that the program gives in Rust.

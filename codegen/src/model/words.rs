@@ -47,6 +47,9 @@ words! {
     /// Whether the next round gets the findings of earlier rounds.
     Earlier { Carry = "carry", Fresh = "fresh", }
 
+    /// A value that the program gives in Rust.
+    FromProgram { Program = "{program}", }
+
     /// The effect of a transition on the turn: it may end although the phase that is entered is not terminal.
     Turn { End = "end", }
 
