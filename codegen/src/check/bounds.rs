@@ -19,8 +19,8 @@ pub(super) fn bounds(check: &Check<'_>) {
     let edges = check.edges.iter();
     let mut live: Vec<&Edge<'_>> = edges.filter(|edge| can_repeat(check, edge)).collect();
     loop {
-        let pairs = live.iter().map(|edge| (edge.from, edge.to));
-        let component = components(check.machine.phases.len(), pairs);
+        let pairs: Vec<_> = live.iter().map(|edge| (edge.from, edge.to)).collect();
+        let component = components(check.machine.phases.len(), &pairs);
         let mut cycles: BTreeMap<usize, Cycle<'_, '_>> = BTreeMap::new();
         for edge in &live {
             if component[edge.from] == component[edge.to] {

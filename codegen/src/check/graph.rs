@@ -74,10 +74,10 @@ fn reach(check: &Check<'_>) {
     let names = list(names.take(4));
 
     let edges = check.edges.iter();
-    let forward = successors(phases.len(), edges.clone().map(|edge| (edge.from, edge.to)));
-    let backward = successors(phases.len(), edges.map(|edge| (edge.to, edge.from)));
-    let from_start = visit(&forward, starts.clone());
-    let to_end = visit(&backward, ends.clone());
+    let forward: Vec<_> = edges.clone().map(|edge| (edge.from, edge.to)).collect();
+    let backward: Vec<_> = edges.map(|edge| (edge.to, edge.from)).collect();
+    let from_start = reached(&forward, starts.clone());
+    let to_end = reached(&backward, ends.clone());
     for (at, phase) in phases.iter().enumerate() {
         let name = &phase.name;
         if !from_start.contains(&at) && !starts.is_empty() {
@@ -88,32 +88,28 @@ fn reach(check: &Check<'_>) {
     }
 }
 
-fn successors(count: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
-    let mut next = vec![Vec::new(); count];
-    for (from, to) in edges {
-        next[from].push(to);
-    }
-    next
-}
-
-/// Returns the phases that are reached from some phases, with these.
-fn visit(next: &[Vec<usize>], mut open: Vec<usize>) -> HashSet<usize> {
+/// Returns the phases that pairs of phases lead to from some phases, with these.
+fn reached(pairs: &[(usize, usize)], mut open: Vec<usize>) -> HashSet<usize> {
     let mut seen = HashSet::new();
     while let Some(at) = open.pop() {
         if seen.insert(at) {
-            open.extend(&next[at]);
+            open.extend(
+                pairs
+                    .iter()
+                    .filter(|(from, _)| *from == at)
+                    .map(|(_, to)| to),
+            );
         }
     }
     seen
 }
 
 /// Returns the component of each phase: the first phase that leads to it and to which it leads.
-pub(super) fn components(count: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
-    let next = successors(count, edges);
-    let reached: Vec<_> = (0..count).map(|at| visit(&next, vec![at])).collect();
+pub(super) fn components(count: usize, pairs: &[(usize, usize)]) -> Vec<usize> {
+    let all: Vec<_> = (0..count).map(|at| reached(pairs, vec![at])).collect();
     let first = |at: usize| {
         let mut phases = 0..count;
-        phases.find(|first| reached[*first].contains(&at) && reached[at].contains(first))
+        phases.find(|first| all[*first].contains(&at) && all[at].contains(first))
     };
     (0..count).map(|at| first(at).unwrap_or(at)).collect()
 }

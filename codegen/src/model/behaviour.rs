@@ -31,12 +31,17 @@ macro_rules! behaviours {
         impl Behaviour {
             /// Returns the parameters that the file has.
             pub(crate) fn parameters(&self) -> Vec<Parameter<'_>> {
+                let mut all = Vec::new();
                 match self {
                     $(Self::$name(_one) => {
-                        let none = std::iter::empty();
-                        none$(.chain(parameters(stringify!($key), &_one.$key)))*.collect()
+                        $(all.extend((&_one.$key).into_iter().map(|text| Parameter {
+                            key: stringify!($key),
+                            value: AsRef::<str>::as_ref(&**text),
+                            span: text.span(),
+                        }));)*
                     })*
                 }
+                all
             }
 
             /// Returns the outcomes in the order of the generated code.
@@ -186,17 +191,6 @@ pub(crate) struct Parameter<'m> {
     pub(crate) value: &'m str,
     #[serde(skip)]
     pub(crate) span: Range<usize>,
-}
-
-fn parameters<'m, T: AsRef<str> + 'm>(
-    key: &'static str,
-    texts: impl IntoIterator<Item = &'m At<T>>,
-) -> impl Iterator<Item = Parameter<'m>> {
-    texts.into_iter().map(move |text| Parameter {
-        key,
-        value: text.as_ref(),
-        span: text.span(),
-    })
 }
 
 impl<'m> Parameter<'m> {

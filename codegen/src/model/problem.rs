@@ -6,11 +6,7 @@ use crate::diagnostic::{Diagnostic, suggest};
 pub(super) fn syntax_problem(error: &toml::de::Error, source: &str) -> Diagnostic {
     let span = error.span().unwrap_or(source.len()..source.len());
     let message = format!("not TOML: {}", error.message());
-    let found = Diagnostic::new("syntax", span, message);
-    match error.message() {
-        "duplicate key" => found.help("the key is already set above; remove one of them"),
-        _ => found,
-    }
+    Diagnostic::new("syntax", span, message)
 }
 
 /// Makes a problem of a value that does not fit the model.

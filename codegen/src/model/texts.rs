@@ -123,12 +123,12 @@ fn is_subject(text: &str) -> bool {
     }
     let name = file_name(text);
     let folder = &text[..text.len() - name.len()];
-    let has_any = |text: &str, parts: [&str; 2]| parts.iter().any(|part| text.contains(part));
-    let patterns = name.matches(NUMBER).count() + name.matches('*').count();
+    let patterns = |text: &str| text.matches(NUMBER).count() + text.matches('*').count();
     interpolated(text).is_some()
-        && !has_any(folder, ["*", NUMBER])
-        && !has_any(text, ["{changes}", PROGRAM])
-        && patterns <= 1
+        && !text.contains("{changes}")
+        && !text.contains(PROGRAM)
+        && patterns(folder) == 0
+        && patterns(name) <= 1
 }
 
 /// Returns the names between braces, or `None` if a brace has no name.
