@@ -62,8 +62,8 @@ fn search<'d>(
 fn domains(wanted: &[Wanted<'_>]) -> Result<Vec<Domain>, TooMany> {
     let guards = wanted.iter().map(|(guard, _)| guard);
     let mut seen = HashSet::new();
-    let reads = guards.clone().flat_map(|guard| guard.reads());
-    let reads: Vec<&Read> = reads.filter(|read| seen.insert(read.key())).collect();
+    let all_reads = guards.clone().flat_map(|guard| guard.reads());
+    let reads: Vec<&Read> = all_reads.filter(|read| seen.insert(read.key())).collect();
     let comparisons: Vec<_> = guards.flat_map(|guard| guard.comparisons()).collect();
     let constants = comparisons.iter().filter_map(|one| match &one.right {
         Operand::Constant(Constant::Text(text)) => Some(text.clone()),
@@ -124,8 +124,8 @@ fn turning_points(
     for _ in 0..points.len() {
         let before = points.clone();
         for (from, to, difference) in links.iter().filter(|(_, to, _)| !to.is_empty()) {
-            let bounds = before[from].iter().map(|point| point + difference);
-            let bounds = bounds.flat_map(|bound| [bound, bound + 1]);
+            let sums = before[from].iter().map(|point| point + difference);
+            let bounds = sums.flat_map(|bound| [bound, bound + 1]);
             let reached = points.entry(to.clone()).or_default();
             reached.extend(bounds.filter(|bound| *bound >= 0));
             if reached.len() > MAX_POINTS {

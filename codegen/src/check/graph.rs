@@ -76,8 +76,8 @@ fn reach(check: &Check<'_>) {
     let edges = check.edges.iter();
     let forward: Vec<_> = edges.clone().map(|edge| (edge.from, edge.to)).collect();
     let backward: Vec<_> = edges.map(|edge| (edge.to, edge.from)).collect();
-    let from_start = reached(&forward, starts.clone());
-    let to_end = reached(&backward, ends.clone());
+    let from_start = reachable(&forward, starts.clone());
+    let to_end = reachable(&backward, ends.clone());
     for (at, phase) in phases.iter().enumerate() {
         let name = &phase.name;
         if !from_start.contains(&at) && !starts.is_empty() {
@@ -89,7 +89,7 @@ fn reach(check: &Check<'_>) {
 }
 
 /// Returns the phases that pairs of phases lead to from some phases, with these.
-fn reached(pairs: &[(usize, usize)], mut open: Vec<usize>) -> HashSet<usize> {
+fn reachable(pairs: &[(usize, usize)], mut open: Vec<usize>) -> HashSet<usize> {
     let mut seen = HashSet::new();
     while let Some(at) = open.pop() {
         if seen.insert(at) {
@@ -106,7 +106,7 @@ fn reached(pairs: &[(usize, usize)], mut open: Vec<usize>) -> HashSet<usize> {
 
 /// Returns the component of each phase: the first phase that leads to it and to which it leads.
 pub(super) fn components(count: usize, pairs: &[(usize, usize)]) -> Vec<usize> {
-    let all: Vec<_> = (0..count).map(|at| reached(pairs, vec![at])).collect();
+    let all: Vec<_> = (0..count).map(|at| reachable(pairs, vec![at])).collect();
     let first = |at: usize| {
         let mut phases = 0..count;
         phases.find(|first| all[*first].contains(&at) && all[at].contains(first))

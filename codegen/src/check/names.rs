@@ -53,8 +53,8 @@ fn transition(check: &Check<'_>, entry: &Entry) {
     for name in entry.from.iter().chain(&entry.to) {
         check.find_phase(name);
     }
-    let edges = check.edges.iter();
-    let edges = edges.filter(|edge| std::ptr::eq(edge.declared, entry));
+    let all_edges = check.edges.iter();
+    let edges = all_edges.filter(|edge| std::ptr::eq(edge.declared, entry));
     let phases = |at: fn(&Edge<'_>) -> usize| edges.clone().map(move |edge| check.phase(at(edge)));
     let updates = entry.set.iter().flat_map(|(_, update)| update.reads());
     let reads = entry.when.iter().flat_map(|guard| guard.reads());

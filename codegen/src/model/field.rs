@@ -88,7 +88,7 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
 
 impl FieldKind {
     /// Returns the kind of a value of `one_of`, which is empty if the file does not have it.
-    pub(super) fn of_words(words: &[At<Word>]) -> Option<Self> {
+    pub(super) fn from_words(words: &[At<Word>]) -> Option<Self> {
         (!words.is_empty()).then(|| Self::OneOf(words.to_vec()))
     }
 }

@@ -17,12 +17,12 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         let data = field.data.as_ref().map(|name| name.to_string());
         let kinds = [
             field.r#type.clone(),
-            FieldKind::of_words(&field.one_of),
+            FieldKind::from_words(&field.one_of),
             data.map(FieldKind::Data),
             field.holds.map(FieldKind::Held),
         ];
         let keys = "`type`, `one_of`, `data` and `holds`";
-        field.kind = keep(only_kind(&field.name, kinds, keys), &mut found).unwrap_or_default();
+        field.kind = keep(single_kind(&field.name, kinds, keys), &mut found).unwrap_or_default();
         field.ty = type_of_kind(&field.kind, type_of_words(&field.name));
     }
 
@@ -37,9 +37,9 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         for argument in &mut transition.args {
             let kinds = [
                 argument.r#type.clone(),
-                FieldKind::of_words(&argument.one_of),
+                FieldKind::from_words(&argument.one_of),
             ];
-            let kind = only_kind(&argument.name, kinds, "`type` and `one_of`");
+            let kind = single_kind(&argument.name, kinds, "`type` and `one_of`");
             argument.kind = keep(kind, &mut found).unwrap_or_default();
             let words = format!("{prefix}{}", camel(&argument.name));
             argument.ty = type_of_kind(&argument.kind, words);
@@ -94,7 +94,7 @@ fn keep<T>(result: Result<T, Diagnostic>, found: &mut Vec<Diagnostic>) -> Option
 }
 
 /// Returns the type of a field or an argument.
-fn only_kind<const N: usize>(
+fn single_kind<const N: usize>(
     name: &At<String>,
     kinds: [Option<FieldKind>; N],
     keys: &str,

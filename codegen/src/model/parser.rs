@@ -222,8 +222,8 @@ impl<'t> Parser<'t> {
         }
         let args = &self.scope.transition.args;
         let argument = Named::find(args, name).map(|one| (&one.kind, &one.ty, one.optional));
-        let field = Named::find(self.scope.fields, name);
-        let field = field.map(|one| (&one.kind, &one.ty, !one.within.is_empty()));
+        let field = Named::find(self.scope.fields, name)
+            .map(|one| (&one.kind, &one.ty, !one.within.is_empty()));
         let known = if is_argument { argument } else { field };
         let name = At::new(name.to_owned(), self.place());
         self.position += 1;

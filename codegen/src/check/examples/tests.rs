@@ -94,11 +94,11 @@ proptest! {
     fn example_is_found_if_there_is_one(
         wanted in prop::collection::vec((guard(), any::<bool>()), 1..4)
     ) {
-        let wanted: Vec<Wanted<'_>> = wanted.iter().map(|(guard, is_wanted)| (guard, *is_wanted)).collect();
-        let Ok(example) = find_example(&wanted) else {
+        let conditions: Vec<Wanted<'_>> = wanted.iter().map(|(guard, is_wanted)| (guard, *is_wanted)).collect();
+        let Ok(example) = find_example(&conditions) else {
             return Err(TestCaseError::fail("the search gave up"));
         };
-        prop_assert_eq!(example.is_some(), has_example(&wanted), "{:?}", example);
+        prop_assert_eq!(example.is_some(), has_example(&conditions), "{:?}", example);
         if let Some(example) = example {
             // What the example leaves out does not matter.
             let value = |name: &str, default: Constant| {
@@ -113,7 +113,7 @@ proptest! {
             let count = |name| value(name, Constant::Count(0));
             let word = |name| value(name, Constant::Text("x".to_owned()));
             let values = [&count("i"), &count("args.j"), &word("v"), &word("args.w")];
-            prop_assert!(is_example(&wanted, values), "{:?}", example);
+            prop_assert!(is_example(&conditions, values), "{:?}", example);
         }
     }
 }
