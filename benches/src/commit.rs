@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
 use claudex_loop::store::{Beginning, Change, Fields, LoopId, Record, Store, StoreError};
-use claudex_testkit::rewrite_journal;
 
 use crate::counter::SPEC;
 use crate::pair::{Measure, Row, ratio_of};
+use crate::seal::rewrite_journal;
 
 /// The number of changes of one measurement, by all writers together.
 const CHANGE_COUNT: usize = 320;

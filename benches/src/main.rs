@@ -8,7 +8,8 @@ mod commit;
 mod counter;
 mod many;
 mod pair;
-mod step;
+#[path = "../../tests/support/seal.rs"]
+mod seal;
 mod stop;
 
 #[expect(clippy::print_stdout, reason = "the table is the output")]
@@ -20,7 +21,6 @@ fn main() {
     println!("| what | beside | ratio | wanted |\n|---|---|---|---|");
     for (name, measure) in commit::rows()
         .into_iter()
-        .chain(step::rows())
         .chain(stop::rows())
         .chain(many::rows())
     {

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use claudex_testkit::rewrite_journal;
 use tempfile::TempDir;
 
 use crate::pair::{Measure, Row, ratio};
+use crate::seal::rewrite_journal;
 use crate::stop::{hook, program, project};
 
 /// The number of finished loops.

@@ -5,9 +5,6 @@ use std::{fs, io};
 
 use serde_json::Value as Json;
 
-use crate::project::Output;
-use crate::report::{Wrong, ensure};
-
 /// A loop of the project.
 #[derive(Debug, Clone)]
 pub(crate) struct Loop {
@@ -27,22 +24,6 @@ pub(crate) struct Journal {
     pub(crate) is_reviewed: bool,
 }
 
-impl Journal {
-    /// Returns a field after the last change.
-    pub(crate) fn field(&self, name: &str) -> &Json {
-        let last = self.changes.last();
-        last.map_or(&Json::Null, |last| &last["fields"][name])
-    }
-
-    /// Returns the changes behind the first `skip` that took an edge. Binding a session takes none.
-    pub(crate) fn edges(&self, skip: usize) -> Vec<&Json> {
-        let changes = self.changes.iter().skip(skip);
-        changes
-            .filter(|change| change["what"] != "bind" && change["what"] != "adopt")
-            .collect()
-    }
-}
-
 impl Loop {
     pub(crate) fn journal(&self) -> io::Result<Journal> {
         let bytes = fs::read(self.folder.join("journal.jsonl"))?;
@@ -60,21 +41,20 @@ impl Loop {
         }
         Ok(Journal { bytes, ..journal })
     }
+}
 
-    /// Makes a call and checks that document and changes stay as they were. The journal may have a note about the attempt.
-    pub(crate) fn unchanged(
-        &self,
-        call: impl FnOnce() -> io::Result<Output>,
-    ) -> Result<Output, Wrong> {
-        let document = fs::read(&self.document)?;
-        let before = self.journal()?;
-        let output = call()?;
-        let after = self.journal()?;
-        let is_same =
-            after.bytes.starts_with(&before.bytes) && after.changes.len() == before.changes.len();
-        ensure!(is_same, "the journal has changed: {output}");
-        let is_same = fs::read(&self.document)? == document;
-        ensure!(is_same, "the document has changed: {output}");
-        Ok(output)
+impl Journal {
+    /// Returns a field after the last change.
+    pub(crate) fn field(&self, name: &str) -> &Json {
+        let last = self.changes.last();
+        last.map_or(&Json::Null, |last| &last["fields"][name])
+    }
+
+    /// Returns the changes since an earlier reading that took an edge. Binding a session takes none.
+    pub(crate) fn edges_since(&self, before: &Journal) -> Vec<&Json> {
+        let changes = self.changes.iter().skip(before.changes.len());
+        changes
+            .filter(|change| change["what"] != "bind" && change["what"] != "adopt")
+            .collect()
     }
 }

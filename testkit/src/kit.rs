@@ -1,11 +1,13 @@
-//! The kit: its options, and the suites in their order.
+//! The kit: its options, its suites in their order, and their result.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use derive_more::{Debug, Display};
+
 use crate::project::Project;
-use crate::report::{Failure, Report, Suite, Wrong};
 use crate::walk::Walk;
 use crate::{pairs, promises};
 
@@ -13,17 +15,81 @@ use crate::{pairs, promises};
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
 
 /// A suite, which returns a line about its attempts.
-type RunSuite = fn(&Walk) -> Result<String, Wrong>;
+type RunSuite = fn(&mut Walk) -> Result<String, Wrong>;
 
-/// The suites behind the walk, in their order.
-const SUITES: [(Suite, RunSuite); 6] = [
-    (Suite::Refusals, promises::refusals),
-    (Suite::Kills, promises::kills),
-    (Suite::Input, promises::input),
-    (Suite::Crowd, promises::crowd),
-    (Suite::Plugin, promises::plugin),
-    (Suite::Pairs, pairs::run),
+/// The suites in their order.
+const SUITES: [(Suite, RunSuite); 7] = [
+    (Suite::Walk, Walk::run),
+    (Suite::Refusals, |walk| promises::refusals(walk)),
+    (Suite::Kills, |walk| promises::kills(walk)),
+    (Suite::Input, |walk| promises::input(walk)),
+    (Suite::Crowd, |walk| promises::crowd(walk)),
+    (Suite::Plugin, |walk| promises::plugin(walk)),
+    (Suite::Pairs, |walk| pairs::run(walk)),
 ];
+
+/// A part of the kit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
+#[display(rename_all = "kebab-case")]
+pub enum Suite {
+    /// The machine file and the program can be read.
+    SetUp,
+    /// Every change follows an edge of the machine file.
+    Walk,
+    /// A refused call changes nothing.
+    Refusals,
+    /// A program that is killed at any point leaves a loop that goes on.
+    Kills,
+    /// Unreadable input ends the turn.
+    Input,
+    /// Sixteen calls at once are made one after the other.
+    Crowd,
+    /// The committed plugin is the one that the program writes.
+    Plugin,
+    /// Illegal pairs of a phase and a transition do not compile.
+    Pairs,
+}
+
+/// A broken promise. `unwrap` prints it as `Display` does.
+#[derive(Clone, PartialEq, Eq, Debug, Display, derive_more::Error)]
+#[debug("{suite}: {what}")]
+#[display("{suite}: {what}")]
+#[non_exhaustive]
+pub struct Failure {
+    /// The part of the kit that found it.
+    pub suite: Suite,
+    /// The steps up to the failure, the call or the file, the expected and the real behaviour of the program.
+    pub what: String,
+}
+
+/// A failure without its suite.
+pub(crate) type Wrong = Box<dyn Error>;
+
+/// Returns with a failure, formatted as by `format!`, if the condition does not hold.
+macro_rules! ensure {
+    ($is_right:expr, $($what:tt)*) => {
+        if !$is_right {
+            return Err(format!($($what)*).into());
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// Adds the place to a failure: the moves up to it, the call, or the file.
+pub(crate) fn at(place: impl std::fmt::Display) -> impl FnOnce(Wrong) -> Wrong {
+    move |wrong| format!("{place}: {wrong}").into()
+}
+
+/// The result of a run of the kit. `Display` shows a line for each suite: its attempts and their number, or the reason why it
+/// was left out.
+#[derive(Debug, Clone, Default, Display)]
+#[display("{text}")]
+#[non_exhaustive]
+pub struct Report {
+    /// The phases that the walk did not reach.
+    pub unreached: Vec<String>,
+    text: String,
+}
 
 /// The tests of one machine and its program.
 pub struct Kit {
@@ -74,7 +140,7 @@ impl Kit {
         self
     }
 
-    /// Runs one suite behind the walk, to look at a failure again.
+    /// Runs one suite behind a short walk, to look at a failure again.
     #[must_use]
     pub fn only(mut self, suite: Suite) -> Self {
         self.only = Some(suite);
@@ -87,18 +153,24 @@ impl Kit {
     /// Returns the first broken promise.
     pub fn quick(self) -> Result<Report, Failure> {
         let only = self.only;
-        let mut walk = Walk::new(self).map_err(Suite::SetUp.failure())?;
-        let line = walk.run().map_err(Suite::Walk.failure())?;
-        let mut tried = vec![(Suite::Walk, line)];
+        let failure = |suite| {
+            move |wrong: Wrong| Failure {
+                suite,
+                what: wrong.to_string(),
+            }
+        };
+        let mut walk = Walk::new(self).map_err(failure(Suite::SetUp))?;
+        let mut text = format!("{}:\n", walk.machine.name);
         for (suite, run) in SUITES {
-            if only.is_none_or(|only| only == suite) {
-                tried.push((suite, run(&walk).map_err(suite.failure())?));
+            if suite == Suite::Walk || only.is_none_or(|only| only == suite) {
+                let line = run(&mut walk).map_err(failure(suite))?;
+                text += &format!("  {suite}: {line}\n");
             }
         }
-        Ok(Report {
-            machine: walk.machine.name.to_string(),
-            unreached: walk.unreached(),
-            tried,
-        })
+        let unreached = walk.unreached();
+        if !unreached.is_empty() {
+            text += &format!("  phases not reached: {}\n", unreached.join(", "));
+        }
+        Ok(Report { unreached, text })
     }
 }

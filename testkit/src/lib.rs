@@ -11,17 +11,12 @@
 //! In a test of your crate the program is `env!("CARGO_BIN_EXE_release-train")`. A [`Report`] lists the attempts and the
 //! phases that were not reached. A [`Failure`] names the broken promise and the steps that led there.
 
-mod calls;
 mod journal;
 mod kit;
 pub mod pairs;
 mod project;
 mod promises;
-mod report;
-mod seal;
 mod walk;
 
-pub use kit::Kit;
+pub use kit::{Failure, Kit, Report, Suite};
 pub use project::{Output, Project, SESSION, as_agent, has};
-pub use report::{Failure, Report, Suite};
-pub use seal::rewrite_journal;

@@ -4,7 +4,6 @@
 //! The calls are written as a module with a function of one line for each pair.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{fs, io};
@@ -12,18 +11,14 @@ use std::{fs, io};
 use claudex_build::model::Machine;
 use serde_json::Value as Json;
 
+use crate::kit::{Wrong, ensure};
 use crate::project::put;
-use crate::report::{Wrong, ensure};
 use crate::walk::{Walk, list, text};
 
 /// The file with the calls, in the crate's folder.
 const CALLS: &str = "src/calls.rs";
 const HEAD: &str =
     "//! One call per line.\n#[allow(dead_code)]\nfn any<T>() -> T { std::process::abort() }\n";
-const BUILD: &str = "fn main() {
-    claudex_build::Config::new().compile(\"machine.toml\");
-}
-";
 
 /// A machine whose generated code is a module of some crate.
 #[derive(Debug)]
@@ -34,96 +29,74 @@ pub struct Subject<'m> {
     pub module: String,
 }
 
-/// A phase and a transition.
-struct Pair {
-    is_edge: bool,
-    /// The function that makes the call, without its name.
-    call: String,
-    transition: String,
-    /// The type of the phase.
-    phase: String,
-}
-
 /// Checks every pair in a crate. `check` writes the first text as its `src/calls.rs`, and runs `cargo check --lib` with these
 /// flags. Returns how many pairs compile, and how many do not.
 ///
 /// # Errors
-/// Returns an error if cargo cannot run, or else the errors of the compiler that are missing or too many.
+/// Returns an error if cargo cannot run, or if an error of the compiler is missing or belongs to no pair.
 pub fn prove(
     subjects: &[Subject<'_>],
     check: impl Fn(&str, &[&str]) -> io::Result<Output>,
 ) -> Result<(usize, usize), Wrong> {
-    let pairs = subjects.iter().flat_map(Subject::pairs);
-    let (edges, others): (Vec<_>, Vec<_>) = pairs.partition(|pair| pair.is_edge);
-    let calls = |pairs: &[Pair]| {
-        let mut text = HEAD.to_owned();
-        for (at, pair) in pairs.iter().enumerate() {
-            text += &format!("pub fn pair_{at}{}\n", pair.call);
+    let mut legal_calls = HEAD.to_owned();
+    let mut other_calls = HEAD.to_owned();
+    // The transition and the type of the phase, in the order of the calls.
+    let mut others = Vec::new();
+    let mut edge_count = 0;
+    for Subject { machine, module } in subjects {
+        let edges = machine.edges();
+        for entry in machine.first_entries() {
+            let name = entry.name.as_str();
+            let parameters = entry.args.len() + usize::from(entry.requires.is_some());
+            let any = vec!["any()"; parameters].join(", ");
+            for (at, phase) in machine.phases.iter().enumerate() {
+                let phase = type_of(&phase.name);
+                let number = edge_count + others.len();
+                let call = format!(
+                    "pub fn pair_{number}(held: {module}::Loop<{module}::r#{phase}>) {{ let _ = held.r#{name}({any}); }}\n"
+                );
+                let mut edges = edges.iter().filter(|edge| edge.from == at);
+                if edges.any(|edge| edge.declared.name == entry.name) {
+                    legal_calls += &call;
+                    edge_count += 1;
+                } else {
+                    other_calls += &call;
+                    others.push((name, phase));
+                }
+            }
         }
-        text
-    };
-    let clean = check(&calls(&edges), &[])?;
+    }
+    let clean = check(&legal_calls, &[])?;
     ensure!(
         clean.status.success(),
         "not every edge compiles without a warning:\n{}",
         String::from_utf8_lossy(&clean.stderr)
     );
 
-    let checked = check(&calls(&others), &["--message-format=json"])?;
+    let checked = check(&other_calls, &["--message-format=json"])?;
     let mut errors = errors(&String::from_utf8_lossy(&checked.stdout));
-    let mut wrong = Vec::new();
-    for (pair, line) in others.iter().zip(HEAD.lines().count() as u64 + 1..) {
+    for ((transition, phase), line) in others.iter().zip(HEAD.lines().count() as u64 + 1..) {
         let found = errors.remove(&Some(line)).unwrap_or_default();
-        if found.len() != 1 || !pair.is_refused_by(&found[0]) {
-            wrong.push(format!(
-                "expected `{}` not to be legal in `{}`, found {found:?}",
-                pair.transition, pair.phase
-            ));
-        }
+        ensure!(
+            found.len() == 1 && is_refusal(&found[0], transition, phase),
+            "expected `{transition}` not to be legal in `{phase}`, found {found:?}"
+        );
     }
-    for error in errors.values().flatten() {
-        wrong.push(format!("an error that belongs to no pair: {error}"));
-    }
-    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
-    Ok((edges.len(), others.len()))
+    ensure!(
+        errors.is_empty(),
+        "errors that belong to no pair: {errors:?}"
+    );
+    Ok((edge_count, others.len()))
 }
 
-impl Subject<'_> {
-    fn pairs(&self) -> Vec<Pair> {
-        let module = &self.module;
-        let edges = self.machine.edges();
-        let mut pairs = Vec::new();
-        for entry in self.machine.first_entries() {
-            let name = entry.name.as_str();
-            let parameters = entry.args.len() + usize::from(entry.requires.is_some());
-            let any = vec!["any()"; parameters].join(", ");
-            for (at, phase) in self.machine.phases.iter().enumerate() {
-                let phase = type_of(&phase.name);
-                pairs.push(Pair {
-                    is_edge: edges
-                        .iter()
-                        .any(|edge| edge.from == at && edge.declared.name == entry.name),
-                    call: format!(
-                        "(held: {module}::Loop<{module}::r#{phase}>) {{ let _ = held.r#{name}({any}); }}"
-                    ),
-                    transition: name.to_owned(),
-                    phase,
-                });
-            }
-        }
-        pairs
-    }
-}
-
-impl Pair {
-    fn is_refused_by(&self, error: &Json) -> bool {
-        let start = format!("`{}` is not legal in phase `", self.transition);
-        let path = text(&error["message"]).strip_prefix(&start);
-        let phase = path.and_then(|path| path.trim_end_matches('`').rsplit([':', '#']).next());
-        error["code"]["code"] == "E0277"
-            && phase == Some(&self.phase)
-            && list(&error["children"]).any(|note| text(&note["message"]).starts_with("legal in: "))
-    }
+/// Returns whether a compiler's error names the transition and the phase, and the phases in which the transition is legal.
+fn is_refusal(error: &Json, transition: &str, phase: &str) -> bool {
+    let start = format!("`{transition}` is not legal in phase `");
+    let path = text(&error["message"]).strip_prefix(&start);
+    let found = path.and_then(|path| path.trim_end_matches('`').rsplit([':', '#']).next());
+    error["code"]["code"] == "E0277"
+        && found == Some(phase)
+        && list(&error["children"]).any(|note| text(&note["message"]).starts_with("legal in: "))
 }
 
 /// Returns the errors in cargo's messages by their line of the calls; `None`: of another file.
@@ -180,20 +153,18 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
         path_of("claudex-loop")?,
         path_of("claudex-build")?
     );
+    let file = walk.kit.file.file_name().unwrap_or_default();
+    let build = format!(
+        "fn main() {{\n    claudex_build::Config::new().root({package:?}).compile({file:?});\n}}\n"
+    );
     let library = format!(
         "//! Every pair.\n#![deny(warnings)]\n#![allow(missing_docs)]\n\npub mod calls;\nclaudex_loop::machine!({name});\n"
     );
     put(&folder.join("Cargo.toml"), &manifest)?;
-    put(&folder.join("build.rs"), BUILD)?;
+    put(&folder.join("build.rs"), &build)?;
     put(&folder.join("src/lib.rs"), &library)?;
     let lock = Path::new(text(&metadata["workspace_root"])).join("Cargo.lock");
     fs::copy(lock, folder.join("Cargo.lock"))?;
-    let messages = walk.json["messages"].as_str();
-    for path in ["machine.toml"].into_iter().chain(messages) {
-        let link = folder.join(path.trim_matches('/'));
-        fs::create_dir_all(link.with_file_name(""))?;
-        symlink(package.join(path), link)?;
-    }
 
     let subject = Subject {
         machine: &walk.machine,

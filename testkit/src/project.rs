@@ -4,14 +4,17 @@ use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fmt, fs};
 
 use serde_json::{Value as Json, json};
 
-use crate::report::{Wrong, ensure};
+use crate::kit::{Wrong, ensure};
 
 /// The session that stops come from.
 pub const SESSION: &str = "kit-session";
+/// The variable with which a build with debug assertions kills itself before its Nth change of a file.
+const KILL_AT: &str = "CLAUDEX_KILL_AT";
 
 /// The result of a call of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +65,8 @@ impl Output {
 pub struct Project {
     folder: tempfile::TempDir,
     program: PathBuf,
+    /// The number of the change of a file before which each call kills itself; 0 for none.
+    pub(crate) kill_at: AtomicUsize,
 }
 
 impl Project {
@@ -70,11 +75,14 @@ impl Project {
         let project = Self {
             folder: tempfile::Builder::new().prefix("kit é ").tempdir()?,
             program: program.to_owned(),
+            kill_at: AtomicUsize::new(0),
         };
         fs::create_dir_all(project.home().join("config/claudex-loop"))?;
         fs::create_dir(project.root())?;
         // Without the samples of hooks, which each copy of the project would have.
-        run(project.tool("git").args(["init", "--quiet", "--template="]))?;
+        let mut init = project.tool("git");
+        init.args(["init", "--quiet", "--template="]);
+        run(init)?;
         Ok(project)
     }
 
@@ -121,6 +129,10 @@ impl Project {
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.tool(&self.program);
         command.args(arguments);
+        let kill_at = self.kill_at.load(Ordering::Relaxed);
+        if kill_at > 0 {
+            command.env(KILL_AT, kill_at.to_string());
+        }
         command
     }
 
@@ -172,7 +184,9 @@ impl Project {
         if to.exists() {
             fs::remove_dir_all(&to)?;
         }
-        run(Command::new("cp").arg("-a").args([from, to]))
+        let mut copy = Command::new("cp");
+        copy.arg("-a").args([from, to]);
+        run(copy)
     }
 }
 
@@ -207,13 +221,12 @@ pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Runs a command that must succeed.
-pub(crate) fn run(command: &mut Command) -> io::Result<()> {
-    let output = command.output()?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let message = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(format!("{command:?}: {message}")))
+fn run(command: Command) -> io::Result<()> {
+    let output = feed(command, b"")?;
+    let is_done = output.code == Some(0);
+    is_done
+        .then_some(())
+        .ok_or_else(|| io::Error::other(output.to_string()))
 }
 
 /// Checks that a text contains a part. Panics with the text if it does not.

@@ -2,25 +2,20 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::sync::atomic::Ordering;
 
 use claudex_build::model::{Actor, Held};
+use serde_json::Value as Json;
 
+use crate::kit::{Wrong, at, ensure};
 use crate::project::{Output, SESSION, feed};
-use crate::report::{Wrong, at, ensure};
-use crate::walk::{Move, State, Step, Walk};
+use crate::walk::{Move, State, Walk};
 
 /// The exit code that a shell around the program makes of a `SIGKILL`.
 const KILLED_EXIT_CODE: i32 = 137;
 /// The number of calls at once.
 const CROWD_SIZE: usize = 16;
-const HOOKS: [&str; 6] = [
-    "stop",
-    "answer",
-    "prompt",
-    "session-start",
-    "pre-compact",
-    "pre-tool-use",
-];
+const HOOKS: &str = "stop answer prompt session-start pre-compact pre-tool-use";
 
 /// Checks that a refused call changes nothing: a verb that is not open in its phase or to its actor, and a stop that is not
 /// of the loop's agent. States of the same phase are alike.
@@ -34,15 +29,13 @@ pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
             continue;
         }
         walk.restore(index)?;
-        let held = &state.held;
         let verbs = walk.verbs().into_iter();
         let calls = verbs.flat_map(|verb| Actor::ALL.iter().map(move |actor| (verb, *actor)));
         for (verb, actor) in calls.filter(|(verb, actor)| !walk.may_be_open(state, verb, *actor)) {
             let verb = Move::verb(verb, actor);
             let place = format!("{}: {verb}", state.path);
-            let output = held
-                .unchanged(|| walk.make(held, &verb, None))
-                .map_err(at(&place))?;
+            let call = || walk.make(&state.held, &verb);
+            let output = walk.unchanged(state, call).map_err(at(&place))?;
             let is_refused = output.code != Some(0);
             ensure!(is_refused, "{place} is not open, and exits with 0");
             refused += 1;
@@ -62,7 +55,7 @@ pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
             command.env("CLAUDEX_REVIEWER_CHILD", mark);
             let stop = || feed(command, event.to_string().as_bytes());
             let place = format!("{}: a stop of {actor}", state.path);
-            let output = held.unchanged(stop).map_err(at(&place))?;
+            let output = walk.unchanged(state, stop).map_err(at(&place))?;
             ensure!(!output.holds()?, "{place} was held: {output}");
             refused += 1;
         }
@@ -73,32 +66,32 @@ pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
 /// Kills a start, a stop and a verb before each of their changes of files. The loop then goes on as if the call had not begun
 /// or had ended, and the same call does the rest.
 pub(crate) fn kills(walk: &Walk) -> Result<String, Wrong> {
-    let start = |number| {
-        walk.restore_first()?;
-        walk.start(0, Some(number))
+    let start = || {
+        walk.project.restore(0)?;
+        Ok(walk.start(0)?)
     };
     let mut calls = 1;
-    let mut kills = kill_everywhere(start, || {
-        let output = walk.start(0, None)?;
+    let mut kills = kill_everywhere(walk, start, || {
+        let output = walk.start(0)?;
         let exists = !walk.loops()?.is_empty();
         ensure!(exists, "no loop exists, and none can be started: {output}");
         Ok(())
     })?;
     for is_verb in [false, true] {
-        let mut steps = walk
-            .states
-            .iter()
-            .flat_map(|state| Some((state, state.step.as_ref()?)));
-        let is_wanted = |step: &Step| matches!(step.one, Move::Verb { .. }) == is_verb;
-        let Some((state, step)) = steps.find(|(_, step)| is_wanted(step)) else {
+        let mut steps = walk.states.iter().filter_map(|state| state.step.as_ref());
+        let is_wanted = |one: &Move| matches!(one, Move::Verb { .. }) == is_verb;
+        let Some((from, one, edge)) = steps.find(|(_, one, _)| is_wanted(one)) else {
             continue;
         };
-        let call = |number| {
-            walk.restore(step.from)?;
-            walk.make(&state.held, &step.one, Some(number))
+        let state = &walk.states[*from];
+        let call = || {
+            walk.restore(*from)?;
+            Ok(walk.make(&state.held, one)?)
         };
+        let check = || goes_on(walk, state, one, &edge["what"]);
+        let place = format!("{} > {one}", state.path);
         calls += 1;
-        kills += kill_everywhere(call, || goes_on(walk, state, step)).map_err(at(&state.path))?;
+        kills += kill_everywhere(walk, call, check).map_err(at(place))?;
     }
     Ok(match kills {
         0 => "left out: a release build has no kill points; give the kit a program with debug assertions"
@@ -109,35 +102,38 @@ pub(crate) fn kills(walk: &Walk) -> Result<String, Wrong> {
 
 /// Kills a call at each of its kill points, and checks the state after it. Returns how often.
 fn kill_everywhere(
-    call: impl Fn(usize) -> io::Result<Output>,
+    walk: &Walk,
+    call: impl Fn() -> Result<Output, Wrong>,
     check: impl Fn() -> Result<(), Wrong>,
 ) -> Result<usize, Wrong> {
-    let mut kills = 0;
-    while matches!(call(kills + 1)?.code, None | Some(KILLED_EXIT_CODE)) {
-        kills += 1;
-        check().map_err(at(format!("killed at change {kills}")))?;
+    for kill_at in 1.. {
+        walk.project.kill_at.store(kill_at, Ordering::Relaxed);
+        let output = call()?;
+        walk.project.kill_at.store(0, Ordering::Relaxed);
+        if !matches!(output.code, None | Some(KILLED_EXIT_CODE)) {
+            return Ok(kill_at - 1);
+        }
+        check().map_err(at(format!("killed at change {kill_at}")))?;
     }
-    Ok(kills)
+    Ok(usize::MAX)
 }
 
 /// Checks that the transition was taken, or is taken by the same call.
-fn goes_on(walk: &Walk, state: &State, step: &Step) -> Result<(), Wrong> {
-    let held = &state.held;
-    let before = &walk.states[step.from].journal;
+fn goes_on(walk: &Walk, before: &State, one: &Move, expected: &Json) -> Result<(), Wrong> {
+    let held = &before.held;
     // The first command repairs, and prints that.
     let mut output = walk.project.person(&["status", &held.id])?;
     let is_edited = held.folder.join("replaced-1").exists();
     ensure!(!is_edited, "a kill counts as an edit by hand: {output}");
-    if walk.edge_since(held, before)?.is_none() {
-        output = walk.make(held, &step.one, None)?;
+    if walk.edge_since(before)?.is_none() {
+        output = walk.make(held, one)?;
     }
-    let edge = walk.edge_since(held, before)?.unwrap_or_default();
-    let expected = step.transition.as_str();
+    let edge = walk.edge_since(before)?.unwrap_or_default();
     ensure!(
-        edge["what"] == expected,
-        "expected `{expected}` afterwards, found {edge}: {output}"
+        edge["what"] == *expected,
+        "expected {expected} afterwards, found {edge}: {output}"
     );
-    walk.check(held)
+    walk.check(held).map(drop)
 }
 
 /// Checks that a hook lets the turn end and changes nothing if it cannot read its input.
@@ -155,20 +151,18 @@ pub(crate) fn input(walk: &Walk) -> Result<String, Wrong> {
         ("nine megabytes", huge.as_bytes()),
         ("100,000 brackets", brackets.as_bytes()),
     ];
-    let held = &walk.states[0].held;
-    for hook in HOOKS {
+    let mut tried = 0;
+    for hook in HOOKS.split(' ') {
         for (name, input) in inputs {
             let place = format!("`hook {hook}` with {name}");
             let call = || walk.project.hook(hook, input);
-            let output = held.unchanged(call).map_err(at(&place))?;
-            let is_approved = output.answer().map_err(at(&place))?["decision"] == "approve";
-            ensure!(
-                is_approved || hook != "stop",
-                "{place}: it holds the agent: {output}"
-            );
+            let output = walk.unchanged(&walk.states[0], call).map_err(at(&place))?;
+            let answer = output.answer().map_err(at(&place))?;
+            let is_approved = hook != "stop" || answer["decision"] == "approve";
+            ensure!(is_approved, "{place}: it holds the agent: {output}");
+            tried += 1;
         }
     }
-    let tried = HOOKS.len() * inputs.len();
     Ok(format!(
         "{tried} inputs that no hook can read let the turn end"
     ))
@@ -184,7 +178,7 @@ pub(crate) fn crowd(walk: &Walk) -> Result<String, Wrong> {
     }
     let held = &walk.states[0].held;
     let journal = held.journal()?;
-    let edges = journal.edges(1).len();
+    let edges = journal.edges_since(&walk.states[0].journal).len();
     ensure!(
         blocks <= edges,
         "{blocks} stops hold the agent, and {edges} took an edge"
@@ -199,8 +193,8 @@ pub(crate) fn crowd(walk: &Walk) -> Result<String, Wrong> {
     }
     walk.check(held)?;
 
-    walk.restore_first()?;
-    let outputs = run_crowd(|| walk.start(0, None))?;
+    walk.project.restore(0)?;
+    let outputs = run_crowd(|| walk.start(0))?;
     let is_started = |output: &&Output| output.code == Some(0);
     let started = outputs.iter().filter(is_started).count();
     let loops = walk.loops()?.len();

@@ -4,19 +4,20 @@
 use std::collections::{HashSet, VecDeque};
 use std::{fs, io};
 
-use claudex_build::model::{Actor, Entry, Field, FieldKind, Held, Machine, Named};
+use claudex_build::model::{Actor, Entry, FieldKind, Held, Machine};
 use derive_more::Display;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::journal::{Journal, Loop};
-use crate::kit::Kit;
-use crate::project::{Project, put};
-use crate::report::{Suite, Wrong, at, ensure};
+use crate::kit::{Kit, Suite, Wrong, at, ensure};
+use crate::project::{Output, Project, as_agent, feed, put};
 
 /// The number of calls that a walk makes at most, in all modes together.
 const MAX_CALLS: usize = 200;
-/// The number of calls that lead to a stop and a verb to kill.
-const MAX_CALLS_BEFORE_KILLS: usize = 20;
+/// The number of calls before one other suite. They lead to a stop and a verb to kill.
+const MAX_CALLS_BEFORE_SUITE: usize = 20;
+/// The value of each field that a start requires.
+const TEXT: &str = "given-1";
 
 /// A project in which the loops of a machine are started and moved.
 pub(crate) struct Walk {
@@ -27,6 +28,8 @@ pub(crate) struct Walk {
     pub(crate) project: Project,
     /// Every state that was reached, in the order of the walk.
     pub(crate) states: Vec<State>,
+    /// The moves that were not yet tried, each with the index of its state.
+    moves: VecDeque<(usize, Move)>,
 }
 
 /// A state that was reached.
@@ -38,27 +41,16 @@ pub(crate) struct State {
     /// The index of its phase.
     pub(crate) phase: usize,
     pub(crate) journal: Journal,
-    /// The last call of the path, if that took a transition.
-    pub(crate) step: Option<Step>,
-}
-
-/// A call that took a transition from one state to another.
-#[derive(Debug, Clone)]
-pub(crate) struct Step {
-    /// The index of the state before.
-    pub(crate) from: usize,
-    pub(crate) one: Move,
-    pub(crate) transition: String,
+    /// The call that took an edge to it: the index of the state before, the call, and the edge in the journal.
+    pub(crate) step: Option<(usize, Move, Json)>,
 }
 
 /// One call that needs no arguments.
 #[derive(Debug, Clone, Display)]
 pub(crate) enum Move {
-    #[display("a stop")]
-    Stop,
-    /// A stop after the file that the phase looks for was written.
-    #[display("a stop with its file")]
-    StopWithFile { path: String },
+    /// A stop, perhaps after the file that the phase looks for was written.
+    #[display("{}", if file.is_some() { "a stop with its file" } else { "a stop" })]
+    Stop { file: Option<String> },
     /// A review that finds nothing.
     #[display("a review")]
     Review,
@@ -89,13 +81,10 @@ impl Walk {
         ensure!(kit.program.is_file(), "{program}: no such program");
         let project = Project::new(&kit.program)?;
         (kit.prepare)(&project)?;
-        let script = project.home().join("reviewer.sh");
-        let answer = "cat >/dev/null\nprintf '# Findings\\n\\nNo substantive findings.\\n'\n";
-        put(&script, answer)?;
-        let script = Json::from(script.to_string_lossy());
-        let mut config = format!(
-            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\narguments = [{script}]\n\n"
-        );
+        let mut config =
+            "reviewer = \"kit\"\n\n[reviewers.kit]\nkind = \"command\"\nprogram = \"sh\"\n\
+             arguments = [\"-c\", \"cat >/dev/null; echo 'No substantive findings.'\"]\n\n"
+                .to_owned();
         let phases = list(&json["phases"]);
         let commands = phases.filter_map(|phase| phase["on_stop"]["run"]["command"].as_str());
         for command in commands.collect::<HashSet<_>>() {
@@ -110,36 +99,29 @@ impl Walk {
             json,
             project,
             states: Vec::new(),
+            moves: VecDeque::new(),
         })
     }
 
     /// Walks from the start of each mode, and returns a line about it.
     pub(crate) fn run(&mut self) -> Result<String, Wrong> {
-        // The other suites begin where a loop has just started.
         let max_calls = match self.kit.only {
-            None | Some(Suite::Walk | Suite::Refusals) => MAX_CALLS,
-            Some(Suite::Kills) => MAX_CALLS_BEFORE_KILLS,
-            Some(_) => 0,
+            None | Some(Suite::Walk) => MAX_CALLS,
+            Some(_) => MAX_CALLS_BEFORE_SUITE,
         };
-        let mut queue = VecDeque::new();
         for mode in 0..list(&self.json["modes"]).count() {
-            queue.extend(self.start_mode(mode)?);
+            self.start_mode(mode)?;
         }
         let mut calls = 0;
         while calls < max_calls
-            && let Some((from, one)) = queue.pop_front()
+            && let Some((from, one)) = self.moves.pop_front()
         {
             calls += 1;
             self.restore(from)?;
             let state = self.states[from].clone();
             let path = format!("{} > {one}", state.path);
-            let transition = self.take(&state, &one).map_err(at(&path))?;
-            let step = transition.map(|transition| Step {
-                from,
-                one,
-                transition,
-            });
-            queue.extend(self.reach(state.held, path, step)?);
+            let edge = self.take(&state, &one).map_err(at(&path))?;
+            self.reach(state.held, path, edge.map(|edge| (from, one, edge)))?;
         }
         let states = self.states.len();
         let phases = self.machine.phases.len();
@@ -157,21 +139,16 @@ impl Walk {
         unreached.map(|(_, phase)| phase.name.to_string()).collect()
     }
 
-    /// Makes the project as it was before the first start.
-    pub(crate) fn restore_first(&self) -> io::Result<()> {
-        self.project.restore(0)
-    }
-
-    /// Makes the project as it was in a state.
+    /// Makes the project as it was in a state. Its copy 0 is that before the first start.
     pub(crate) fn restore(&self, state: usize) -> io::Result<()> {
         self.project.restore(state + 1)
     }
 
-    /// Starts a loop in a mode, and returns the moves to try in it.
-    fn start_mode(&mut self, mode: usize) -> Result<Vec<(usize, Move)>, Wrong> {
+    /// Starts a loop in a mode.
+    fn start_mode(&mut self, mode: usize) -> Result<(), Wrong> {
         let path = format!("start {}", text(&self.json["modes"][mode]["name"]));
-        self.restore_first()?;
-        let output = self.start(mode, None)?;
+        self.project.restore(0)?;
+        let output = self.start(mode)?;
         ensure!(
             output.code == Some(0),
             "{path}: it was refused, and may need `Kit::project` or `Kit::field`: {output}"
@@ -188,54 +165,49 @@ impl Walk {
         self.reach(held, path, None)
     }
 
-    /// Keeps the state that the project is in, if it is a new one, and returns the moves to try in it.
+    /// Keeps the state that the project is in, with the moves to try in it, if it is a new one.
     fn reach(
         &mut self,
         held: Loop,
         path: String,
-        step: Option<Step>,
-    ) -> Result<Vec<(usize, Move)>, Wrong> {
+        step: Option<(usize, Move, Json)>,
+    ) -> Result<(), Wrong> {
         let journal = held.journal()?;
         let key = self.key(&journal);
-        if self
-            .states
-            .iter()
-            .any(|known| self.key(&known.journal) == key)
-        {
-            return Ok(Vec::new());
+        let mut known = self.states.iter();
+        if known.any(|state| self.key(&state.journal) == key) {
+            return Ok(());
         }
-        self.check(&held).map_err(at(&path))?;
         let state = State {
-            phase: self.phase(&journal).map_err(at(&path))?,
+            phase: self.check(&held).map_err(at(&path))?,
             held,
             path,
             journal,
             step,
         };
         let index = self.states.len();
-        let moves = self.moves(&state).into_iter();
+        let moves = self.moves_in(&state).into_iter();
+        self.moves.extend(moves.map(|one| (index, one)));
         self.states.push(state);
-        self.project.keep(index + 1)?;
-        Ok(moves.map(|one| (index, one)).collect())
+        Ok(self.project.keep(index + 1)?)
     }
 
     /// Returns what distinguishes a state: mode, phase and the fields of the machine, and whether a review has ended.
     fn key<'j>(&self, journal: &'j Journal) -> (bool, Vec<&'j Json>) {
-        let is_part = |field: &&Named<Field>| match field.kind {
+        let fields = self.machine.fields.iter().filter(|field| match field.kind {
             FieldKind::Held(held) => matches!(held, Held::Mode | Held::Phase),
             _ => true,
-        };
-        let fields = self.machine.fields.iter().filter(is_part);
+        });
         let values = fields.map(|field| journal.field(&field.name));
         (journal.is_reviewed, values.collect())
     }
 
     /// Returns the moves that can be tried in a state.
-    fn moves(&self, state: &State) -> Vec<Move> {
+    fn moves_in(&self, state: &State) -> Vec<Move> {
         if self.machine.phases[state.phase].terminal {
             return Vec::new();
         }
-        let mut moves = vec![Move::Stop];
+        let mut moves = vec![Move::Stop { file: None }];
         let on_stop = &self.json["phases"][state.phase]["on_stop"];
         let required = on_stop["require-file"]["path"].as_str();
         if let Some(template) = required.or_else(|| on_stop["wait-for"]["file"].as_str()) {
@@ -244,7 +216,7 @@ impl Walk {
                 let name = field.name.as_str();
                 path = path.replace(&format!("{{{name}}}"), text(state.journal.field(name)));
             }
-            moves.push(Move::StopWithFile { path });
+            moves.push(Move::Stop { file: Some(path) });
         }
         if !state.journal.is_reviewed {
             moves.push(Move::Review);
@@ -269,39 +241,138 @@ impl Walk {
 
     /// Returns whether a verb is open to an actor in a state, if its guard holds.
     pub(crate) fn may_be_open(&self, state: &State, verb: &Entry, actor: Actor) -> bool {
-        let mut edges = self
-            .machine
-            .edges()
-            .into_iter()
-            .filter(|edge| edge.declared.name == verb.name);
         let has_evidence = state.journal.is_reviewed || verb.requires.is_none();
         let is_allowed = verb.by.iter().any(|by| **by == actor);
-        is_allowed && has_evidence && edges.any(|edge| edge.from == state.phase)
+        let mut edges = self.machine.edges().into_iter();
+        let is_edge = edges.any(|edge| edge.from == state.phase && edge.declared.name == verb.name);
+        is_allowed && has_evidence && is_edge
     }
 
-    /// Makes a move in a state, and returns the transition that it took.
-    fn take(&self, state: &State, one: &Move) -> Result<Option<String>, Wrong> {
-        let output = self.make(&state.held, one, None)?;
-        let edge = self.edge_since(&state.held, &state.journal)?;
+    /// Makes a move in a state, checks that output and journal agree, and returns the edge that was taken.
+    fn take(&self, state: &State, one: &Move) -> Result<Option<Json>, Wrong> {
+        let output = self.make(&state.held, one)?;
+        let edge = self.edge_since(state)?;
         let is_done = output.code == Some(0);
         match (one, &edge) {
             (Move::Verb { transition, by }, Some(edge)) => ensure!(
                 is_done && edge["what"] == **transition && edge["by"] == *by,
                 "expected `{transition}` by the {by}, found {edge}: {output}"
             ),
-            (Move::Verb { .. }, None) => {
-                ensure!(
-                    !is_done,
-                    "expected a refusal, since no edge was taken: {output}"
-                );
-            }
-            (Move::Stop | Move::StopWithFile { .. }, None) => ensure!(
+            (Move::Verb { .. }, None) => ensure!(!is_done, "no edge was taken: {output}"),
+            (Move::Stop { .. }, None) => ensure!(
                 !output.holds()?,
                 "the agent is held, and no edge was taken: {output}"
             ),
             _ => {}
         }
-        Ok(edge.map(|edge| text(&edge["what"]).to_owned()))
+        Ok(edge)
+    }
+
+    /// Starts a loop in a mode.
+    pub(crate) fn start(&self, mode: usize) -> io::Result<Output> {
+        let mut command = self.project.command(&["start"]);
+        let modes = &self.json["modes"];
+        if modes[1].is_object() {
+            command.arg(text(&modes[mode]["name"]));
+        }
+        if self.json["state"]["ids"] == "name" {
+            command.arg("--id=kit_1");
+        }
+        for field in list(&self.json["fields"]).filter(|field| field["at_start"] == "required") {
+            let name = text(&field["name"]);
+            let value = self.kit.texts.get(name).map_or(TEXT, String::as_str);
+            command.arg(format!("--{}={value}", name.replace('_', "-")));
+        }
+        if modes[mode]["by"][0] == "agent" {
+            as_agent(&mut command);
+        }
+        feed(command, b"")
+    }
+
+    /// Makes a move.
+    pub(crate) fn make(&self, held: &Loop, one: &Move) -> io::Result<Output> {
+        let id = held.id.as_str();
+        match one {
+            Move::Stop { file } => {
+                if let Some(path) = file {
+                    let changes = held.journal()?.changes.len();
+                    let text = format!("# Written after {changes} changes\n");
+                    self.project.write(path, &text)?;
+                }
+                self.project.stop()
+            }
+            Move::Review => self.project.agent(&["review", id]),
+            Move::Verb { transition, by } => {
+                let verb = transition.replace('_', "-");
+                match *by {
+                    "agent" => self.project.agent(&[&verb, id]),
+                    _ => self.project.person(&[&verb, id]),
+                }
+            }
+        }
+    }
+
+    /// Returns the loops of the project, as `list` prints them.
+    pub(crate) fn loops(&self) -> Result<Vec<Json>, Wrong> {
+        let listed = self.project.person(&["list", "--json"])?;
+        Ok(serde_json::from_str(&listed.out)?)
+    }
+
+    /// Returns the edge that was taken since a state: nothing was rewritten, and at most one edge was taken, which the machine
+    /// file has.
+    pub(crate) fn edge_since(&self, state: &State) -> Result<Option<Json>, Wrong> {
+        let after = state.held.journal()?;
+        let is_longer = after.bytes.starts_with(&state.journal.bytes);
+        ensure!(is_longer, "lines of the journal were changed");
+        let edges = after.edges_since(&state.journal);
+        ensure!(edges.len() < 2, "expected one change, found {edges:?}");
+        let Some(taken) = edges.first() else {
+            return Ok(None);
+        };
+        let stored = |phase: usize| self.machine.phases[phase].stored_name();
+        let is_declared = self.machine.edges().iter().any(|edge| {
+            taken["what"] == edge.declared.name.as_str()
+                && taken["from"] == stored(edge.from)
+                && taken["to"] == stored(edge.to)
+        });
+        ensure!(is_declared, "no edge of the machine file: {taken}");
+        Ok(Some((*taken).clone()))
+    }
+
+    /// Makes a call in a state, and checks that document and changes stay as they were. The journal may have a note about the
+    /// attempt.
+    pub(crate) fn unchanged(
+        &self,
+        state: &State,
+        call: impl FnOnce() -> io::Result<Output>,
+    ) -> Result<Output, Wrong> {
+        let document = fs::read(&state.held.document)?;
+        let output = call()?;
+        let edge = self.edge_since(state)?;
+        ensure!(edge.is_none(), "the journal has changed: {output}");
+        let is_same = fs::read(&state.held.document)? == document;
+        ensure!(is_same, "the document has changed: {output}");
+        Ok(output)
+    }
+
+    /// Compares the loop's document, journal and `status`, and returns the index of its phase.
+    pub(crate) fn check(&self, held: &Loop) -> Result<usize, Wrong> {
+        let output = self.project.person(&["journal", &held.id])?;
+        ensure!(output.code == Some(0), "`journal` says: {output}");
+        let journal = held.journal()?;
+        let stored = journal.field(self.machine.holder(Held::Phase).unwrap_or_default());
+        let mut phases = self.machine.phases.iter();
+        let phase = phases
+            .position(|phase| stored == phase.stored_name())
+            .ok_or_else(|| format!("the journal has an unknown phase: {stored}"))?;
+        let name = self.machine.phases[phase].name.as_str();
+        let output = self.project.person(&["status", &held.id, "--json"])?;
+        let status: Json = serde_json::from_str(&output.out).unwrap_or_default();
+        ensure!(
+            status["problems"] == json!([]) && status["loops"][0]["phase"] == name,
+            "expected `status` to show `{name}` and no problem: {output}"
+        );
+        Ok(phase)
     }
 }
 

@@ -8,6 +8,8 @@ mod documents;
 mod killed;
 mod page;
 mod refused;
+#[path = "../../../tests/support/seal.rs"]
+mod seal;
 mod shown;
 mod support;
 mod taken_up;

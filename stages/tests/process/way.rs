@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use claudex_testkit::{has, rewrite_journal};
+use claudex_testkit::has;
 use serde_json::{Value, json};
 use stages::contract::Stage;
 
+use crate::seal::rewrite_journal;
 use crate::support::{Project, SESSION, STATE};
 
 #[test]

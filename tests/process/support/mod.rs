@@ -10,6 +10,8 @@
 mod files;
 mod processes;
 mod ran;
+#[path = "../../support/seal.rs"]
+mod seal;
 mod sealing;
 mod stop;
 mod terminal;

@@ -1,8 +1,7 @@
 //! Journals as another version of the program would have written them.
 
-use claudex_testkit::rewrite_journal;
-
 use super::Project;
+use super::seal::rewrite_journal;
 
 impl Project {
     /// Changes every line of a loop's journal, sealed again with the user's key, and the state file.

@@ -15,7 +15,7 @@ const SEAL_BYTES: usize = 16;
 ///
 /// # Errors
 /// Returns an error if the journal, the key or the project's id cannot be read, or the journal cannot be written.
-pub fn rewrite_journal(
+pub(crate) fn rewrite_journal(
     folder: &Path,
     home: &Path,
     id: &str,
