@@ -274,7 +274,7 @@ fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Check {
         .filter(|(_, reviewer)| reviewers::is_installed(reviewer, root))
         .map(|(name, _)| name.as_str())
         .collect();
-    let name = chosen.reviewer.name();
+    let name = &*chosen.reviewer.name;
     if !installed.contains(&name) {
         let found = format!("the program of {name} is not on PATH outside of the project");
         return Check::problem(found, format!("install it, or {help}"));

@@ -184,7 +184,7 @@ impl Review<'_> {
             |next, line| {
                 // A listener that cancels does so again at the next event.
                 let _ = line.map(|line| listener(RoundEvent::Line(line)));
-                round::run(&prompt, limits, next.reviewer.as_ref(), &mut |event| {
+                round::run(&prompt, limits, &next.reviewer, &mut |event| {
                     listener(match event {
                         RoundEvent::Began(_) => RoundEvent::Began(&next.shown),
                         event => event,

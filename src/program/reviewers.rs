@@ -10,10 +10,9 @@ use crate::process::environment::find_installed;
 use crate::process::limits::Limits;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::Settings;
-use crate::review::Lint;
 use crate::review::ReviewSpec;
+use crate::review::cause::Cause;
 use crate::review::client::Client;
-use crate::review::reviewer::{Cause, Reviewer};
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::text;
 
@@ -23,7 +22,7 @@ pub const AUTO: [&str; 2] = ["codex", "claude"];
 /// A reviewer and how it was chosen.
 pub struct Chosen {
     /// The reviewer.
-    pub reviewer: Box<dyn Reviewer>,
+    pub reviewer: Client,
     /// `codex (auto)`, `codex`.
     pub shown: String,
     /// The time limits of the settings.
@@ -40,17 +39,10 @@ impl Chosen {
             timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
             idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
         };
-        let label = name.to_owned();
-        let reviewer: Box<dyn Reviewer> = match settings.kind {
-            ReviewerKind::Lint => Box::new(Lint),
-            _ => Box::new(Client {
-                name: label.clone(),
-                settings,
-            }),
-        };
+        let name = name.to_owned();
         Self {
-            reviewer,
-            shown: label,
+            shown: name.clone(),
+            reviewer: Client { name, settings },
             limits,
             next: Vec::new(),
         }
@@ -68,8 +60,8 @@ impl Chosen {
             let Some(cause) = cause_of(&came).filter(|cause| cause.kind.falls_over()) else {
                 break;
             };
-            let from = last.reviewer.name();
-            let to = next.reviewer.name();
+            let from = &last.reviewer.name;
+            let to = &next.reviewer.name;
             let line = format!("{from} could not run, {to} reviews instead: {cause}");
             came = ask(next, Some(&line));
             last = next;
@@ -172,12 +164,12 @@ mod tests {
         let mine = ReviewerSettings {
             program: Some("/bin/cat".to_owned()),
             timeout: Some(Spelled(Duration::from_secs(7))),
-            ..ReviewerSettings::new(ReviewerKind::Command)
+            ..ReviewerSettings::default()
         };
         settings.values.reviewers.insert("mine".to_owned(), mine);
         let chosen = choose(Some(" mine "), None, &settings, ROOT.into()).unwrap();
         assert_eq!(
-            (chosen.shown.as_str(), chosen.reviewer.name()),
+            (chosen.shown.as_str(), &*chosen.reviewer.name),
             ("mine", "mine")
         );
         assert_eq!(chosen.limits.timeout, Duration::from_secs(7));
@@ -211,12 +203,12 @@ mod tests {
         }
         let mine = ReviewerSettings {
             program: Some("/bin/cat".to_owned()),
-            ..ReviewerSettings::new(ReviewerKind::Command)
+            ..ReviewerSettings::default()
         };
         settings.values.reviewers.insert("mine".to_owned(), mine);
         let chosen = choose(Some("auto"), None, &settings, ROOT.into()).unwrap();
         assert_eq!(
-            (chosen.shown.as_str(), chosen.reviewer.name()),
+            (chosen.shown.as_str(), &*chosen.reviewer.name),
             ("lint (auto)", "lint")
         );
     }

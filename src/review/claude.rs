@@ -6,11 +6,11 @@ use camino::Utf8Path;
 use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
+use super::cause::{Cause, CauseKind};
 use super::client::{
     Invocation, Session, cause_of, message_line, short_line, text_of, variables_with,
 };
 use super::findings::Findings;
-use super::reviewer::{Cause, CauseKind};
 use super::settings::ReviewerSettings;
 
 /// The variables that it gets in addition to the common ones: login, service, and telemetry switches.

@@ -1,6 +1,8 @@
-//! The reviewers that are programs: `codex`, `claude`, and any `command` of the user's configuration. A repository never chooses one.
+//! The reviewers: `lint`, which is built in, and the programs `codex`, `claude`, and any `command` of the user's configuration. A
+//! repository never chooses one.
 //!
-//! Each gets the prompt on stdin. The stdout of a `command` is its answer; the other two print events, which are read as they come.
+//! A program gets the prompt on stdin. The stdout of a `command` is its answer; the other two print events, which are read as they
+//! come.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -9,8 +11,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
 use super::answer::CLOSING;
+use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
-use super::reviewer::{self, Cause, CauseKind, Listener, Request, Reviewer, RoundEvent};
+use super::progress::{Listener, RoundEvent};
+use super::reviewer::{self, Request};
 use super::scratch::Scratch;
 use super::settings::{ReviewerKind, ReviewerSettings};
 use super::{claude, codex};
@@ -34,7 +38,7 @@ const REPAIR: &str = include_str!("client/repair.md");
 /// The time limit of the answer to [`REPAIR`].
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A reviewer that is a program.
+/// A reviewer: asked about one subject, it returns findings or the reason for which there is no verdict.
 #[derive(Debug, Clone)]
 pub struct Client {
     /// The name in the configuration.
@@ -74,18 +78,26 @@ pub(super) struct Session {
     pub(super) retries: Option<(Instant, String)>,
 }
 
-impl Reviewer for Client {
-    fn name(&self) -> &str {
-        &self.name
+impl Client {
+    /// Returns whether it runs a program, which could change files of the work tree.
+    pub(super) fn runs_a_program(&self) -> bool {
+        self.settings.kind != ReviewerKind::Lint
     }
 
     /// Asks for a review, and if the answer of a model cannot be read, sends it back once with the wanted form. That question reviews
-    /// nothing again.
-    fn review(
+    /// nothing again. If `listener` returns `Break`, the review is cancelled.
+    ///
+    /// # Errors
+    /// Returns the reason for which there is no verdict. An answer without findings is clean.
+    pub fn review(
         &self,
         request: &Request<'_>,
         listener: &mut Listener<'_>,
     ) -> Result<Findings, Cause> {
+        #[cfg(feature = "lint")]
+        if self.settings.kind == ReviewerKind::Lint {
+            return super::lint::review(request, listener);
+        }
         let invocation = match self.settings.kind {
             ReviewerKind::Codex => codex::invocation(&self.settings, request.root)?,
             ReviewerKind::Claude => claude::invocation(&self.settings),
@@ -123,9 +135,7 @@ impl Reviewer for Client {
             repaired => repaired,
         }
     }
-}
 
-impl Client {
     /// Returns the answer to one question, and a model's last message. A client that only tries to reach its service for as long as
     /// it may be silent is ended: it reports that every few seconds, and so is never silent.
     fn ask(

@@ -11,10 +11,10 @@ use serde_json::Value;
 use toml::Table;
 
 use super::answer::{self, SCHEMA};
+use super::cause::{Cause, CauseKind};
 use super::client::{
     Invocation, Session, cause_of, message_line, short_line, text_of, variables_with,
 };
-use super::reviewer::{Cause, CauseKind};
 use super::scratch::Scratch;
 use super::settings::ReviewerSettings;
 

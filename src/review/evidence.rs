@@ -73,9 +73,8 @@ pub fn reviewed(
     transition: &'static str,
     spec: Option<&'static ReviewSpec>,
 ) -> Result<Reviewed, Refusal> {
-    prove(raw, transition, spec, |round| {
-        Ok(round.reviewed(round.demand()?))
-    })
+    let evidence = read_round(raw, spec).and_then(|round| Ok(round.reviewed(round.demand()?)));
+    evidence.map_err(refusal(transition))
 }
 
 /// Returns evidence that the round is settled, for a transition.
@@ -88,27 +87,20 @@ pub fn settled(
     spec: Option<&'static ReviewSpec>,
     rejecting: Option<String>,
 ) -> Result<Settled, Refusal> {
-    prove(raw, transition, spec, |round| {
-        round.settle(round.demand()?, rejecting)
-    })
+    let evidence = read_round(raw, spec).and_then(|round| round.settle(round.demand()?, rejecting));
+    evidence.map_err(refusal(transition))
 }
 
-fn prove<T>(
-    raw: &Raw,
-    transition: &'static str,
-    spec: Option<&ReviewSpec>,
-    evidence: impl FnOnce(&Round<'_>) -> Result<T, String>,
-) -> Result<T, Refusal> {
-    let round = match spec {
-        Some(spec) => Round::read(raw, spec).map_err(unreadable),
-        None => Err("this phase has no review that could show it".to_owned()),
-    };
-    round
-        .and_then(|round| evidence(&round))
-        .map_err(|problem| Refusal::Evidence {
-            transition,
-            problem,
-        })
+fn read_round<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>, String> {
+    let spec = spec.ok_or("this phase has no review that could show it")?;
+    Round::read(raw, spec).map_err(unreadable)
+}
+
+fn refusal(transition: &'static str) -> impl FnOnce(String) -> Refusal {
+    move |problem| Refusal::Evidence {
+        transition,
+        problem,
+    }
 }
 
 /// The round that a loop is in: its runs, and the subject as it is now.

@@ -1,49 +1,37 @@
-//! The built-in reviewer: the checks of `claudex-lint` as a [`Reviewer`].
+//! The built-in reviewer: the checks of `claudex-lint`.
 
+use super::cause::{Cause, CauseKind};
+use super::findings::{Finding, Findings, Severity};
+use super::progress::{Listener, RoundEvent};
+use super::reviewer::Request;
 use crate::machine::Focus;
-use crate::review::findings::{Finding, Findings, Severity};
-use crate::review::reviewer::{Cause, CauseKind, Listener, Request, Reviewer, RoundEvent};
 
-/// `lint`: no model, no network, the same findings for the same text.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Lint;
-
-impl Reviewer for Lint {
-    fn name(&self) -> &str {
-        "lint"
+/// Reviews without a model and a network: the same findings for the same text.
+pub(super) fn review(
+    request: &Request<'_>,
+    listener: &mut Listener<'_>,
+) -> Result<Findings, Cause> {
+    let subject = request.subject;
+    let lines = subject.parts.iter().map(|part| part.text.lines().count());
+    let line = format!("reading {} ({} lines)", subject.name, lines.sum::<usize>());
+    if listener(RoundEvent::Reviewer(&line)).is_break() {
+        return Err(Cause::new(CauseKind::Stopped, ""));
     }
-
-    fn review(
-        &self,
-        request: &Request<'_>,
-        listener: &mut Listener<'_>,
-    ) -> Result<Findings, Cause> {
-        let subject = request.subject;
-        let lines = subject.parts.iter().map(|part| part.text.lines().count());
-        let line = format!("reading {} ({} lines)", subject.name, lines.sum::<usize>());
-        if listener(RoundEvent::Reviewer(&line)).is_break() {
-            return Err(Cause::new(CauseKind::Stopped, ""));
-        }
-        let mut findings = Vec::new();
-        for part in &subject.parts {
-            let found = if part.is_diff {
-                claudex_lint::review_changes(&part.text)
-            } else {
-                claudex_lint::review_document(&part.text, point_of_view(request.focus))
-            };
-            for mut finding in found.into_iter().map(finding) {
-                if subject.parts.len() > 1 && finding.file.is_none() {
-                    finding.file = Some(part.name.clone());
-                }
-                findings.push(finding);
+    let mut findings = Vec::new();
+    for part in &subject.parts {
+        let found = if part.is_diff {
+            claudex_lint::review_changes(&part.text)
+        } else {
+            claudex_lint::review_document(&part.text, point_of_view(request.focus))
+        };
+        for mut finding in found.into_iter().map(finding) {
+            if subject.parts.len() > 1 && finding.file.is_none() {
+                finding.file = Some(part.name.clone());
             }
+            findings.push(finding);
         }
-        Ok(Findings(findings))
     }
-
-    fn runs_a_program(&self) -> bool {
-        false
-    }
+    Ok(Findings(findings))
 }
 
 fn point_of_view(focus: Focus) -> claudex_lint::PointOfView {

@@ -1,7 +1,6 @@
 //! A round of review: the subject, the reviewer, the findings, and the evidence that they are.
 //!
-//! Begin with [`round`], which shows all steps. [`client`] has the reviewers that are programs; `Lint` (feature `lint`) is built
-//! in. [`evidence`] alone makes a [`Reviewed`] or a [`Settled`].
+//! Begin with [`round`], which shows all steps. [`client`] has the reviewers; `lint` (feature `lint`) is built in. [`evidence`] alone makes a [`Reviewed`] or a [`Settled`].
 
 pub mod answer;
 pub mod cause;
@@ -28,5 +27,3 @@ pub mod worktree;
 
 pub use crate::machine::table::{Blocking, ReviewSpec, Subject};
 pub use evidence::{Reviewed, Settled};
-#[cfg(feature = "lint")]
-pub use lint::Lint;

@@ -1,4 +1,4 @@
-//! A reviewer: asked about one subject, it returns findings or the reason for which there is no verdict. A failure never counts as a verdict.
+//! The request to a reviewer, and the outcome of its process. A failure never counts as a verdict.
 
 use std::io;
 use std::time::Duration;
@@ -6,9 +6,8 @@ use std::time::Duration;
 use camino::Utf8Path;
 
 use super::answer;
-pub use super::cause::{Cause, CauseKind};
+use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
-pub use super::progress::{Listener, RoundEvent};
 use super::subject::SubjectText;
 use crate::files::Folder;
 use crate::machine::Focus;
@@ -31,24 +30,6 @@ pub struct Request<'a> {
     pub limits: Limits,
     /// The folder and the name of the file that keeps a process's output for people.
     pub output: Option<(&'a Folder, &'a str)>,
-}
-
-/// A reviewer.
-pub trait Reviewer {
-    /// Returns a short name for people and records, such as `codex`.
-    fn name(&self) -> &str;
-
-    /// Reviews, and reports progress to `listener`. If that returns `Break`, the review is cancelled.
-    ///
-    /// # Errors
-    /// Returns the reason for which there is no verdict. An answer without findings is clean.
-    fn review(&self, request: &Request<'_>, listener: &mut Listener<'_>)
-    -> Result<Findings, Cause>;
-
-    /// Returns whether it runs a program, which could change files of the work tree.
-    fn runs_a_program(&self) -> bool {
-        true
-    }
 }
 
 /// Returns the findings of a process that writes its answer to stdout. Only exit status 0 can give a verdict.

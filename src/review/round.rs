@@ -10,10 +10,12 @@ use jiff::Timestamp;
 use miette::Diagnostic;
 use thiserror::Error;
 
+use super::cause::{Cause, CauseKind};
+use super::client::Client;
 use super::evidence::Round;
 use super::progress::{self, Progress};
 use super::prompt::{MAX_SUBJECT_BYTES, Prompt};
-use super::reviewer::{Cause, CauseKind, Request, Reviewer};
+use super::reviewer::Request;
 use super::runs::{self, Run, RunBegin, RunEnd};
 use super::subject::SubjectText;
 use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
@@ -48,7 +50,7 @@ pub struct Report {
 pub fn run(
     prompt: &Prompt<'_>,
     limits: Limits,
-    reviewer: &dyn Reviewer,
+    reviewer: &Client,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let raw = prompt.raw;
@@ -83,7 +85,7 @@ fn perform(
     round: &Round<'_>,
     prompt: &Prompt<'_>,
     limits: Limits,
-    reviewer: &dyn Reviewer,
+    reviewer: &Client,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let raw = prompt.raw;
@@ -111,7 +113,7 @@ fn perform(
         run: format!("r{number}-{random}"),
         round: number,
         visit: raw.record().visit,
-        reviewer: reviewer.name().to_owned(),
+        reviewer: reviewer.name.clone(),
         persona: prompt.persona.label.to_owned(),
         subject: sha256(&subject.text),
         tree: subject.tree.clone(),
@@ -120,17 +122,17 @@ fn perform(
     raw.note(runs::BEGAN, &began)?;
 
     // Reviewer and answer: one of four outcomes.
-    let output = output_name(&began.run);
+    let output = output_path(store, raw.id(), &began.run);
     let request = Request {
         prompt: &prompt_text,
         subject: &subject,
         focus: prompt.persona.focus,
         root: store.root(),
         limits,
-        output: Some((folder, &output)),
+        output: output.file_name().map(|name| (folder, name)),
     };
     // A listener that cancels does so again at the next event.
-    let _ = listener(RoundEvent::Began(reviewer.name()));
+    let _ = listener(RoundEvent::Began(&reviewer.name));
     let mut watch = |event: RoundEvent<'_>| {
         if let RoundEvent::Reviewer(line) = event {
             progress.line(line);
@@ -196,11 +198,7 @@ fn perform(
 
 /// Returns the file that keeps the output of a reviewer's process.
 pub fn output_path(store: &Store, id: &LoopId, run: &str) -> Utf8PathBuf {
-    store.loop_folder(id).join(output_name(run))
-}
-
-fn output_name(run: &str) -> String {
-    format!("output-{run}.txt")
+    store.loop_folder(id).join(format!("output-{run}.txt"))
 }
 
 /// The reason for which a round could not begin or be recorded.

@@ -55,14 +55,6 @@ impl ReviewerSettings {
         self.program.as_deref().unwrap_or(usual)
     }
 
-    /// Returns the reviewer of a kind with nothing set.
-    pub fn new(kind: ReviewerKind) -> Self {
-        Self {
-            kind,
-            ..Self::default()
-        }
-    }
-
     /// Returns why the settings cannot be used, and in a second line the next step.
     pub fn problem(&self) -> Option<String> {
         let set = [

@@ -409,11 +409,8 @@ impl<'b> Reader<'b> {
 
     fn verdict(mut self) -> Result<Option<Findings>, Cause> {
         let is_clean_line = self.has_clean_line;
-        let says_none = self.section.says_none;
-        let says_more = says_none && !self.section.uncounted.is_empty();
-        if says_none {
-            self.section.uncounted.clear();
-        }
+        let says_more =
+            self.section.says_none && !std::mem::take(&mut self.section.uncounted).is_empty();
         self.close()?;
         if !self.findings.is_empty() {
             return self

@@ -60,7 +60,7 @@ fn review(script: &str) -> Answer {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
     let settings = ReviewerSettings {
         program: Some(file.to_string()),
-        ..ReviewerSettings::new(ReviewerKind::Command)
+        ..ReviewerSettings::default()
     };
     let request = Request {
         prompt: "the prompt's text",

@@ -2,7 +2,6 @@ use serde_json::json;
 
 use super::super::client::tests::{Answer, cause, play};
 use super::super::findings::Findings;
-use super::super::settings::ReviewerKind;
 use super::*;
 use crate::process::environment::GUARD;
 
@@ -97,7 +96,7 @@ fn path_and_options_are_quoted_for_toml() {
     let settings = ReviewerSettings {
         model: Some("gpt-x".to_owned()),
         arguments: vec!["--profile".to_owned(), "a b".to_owned()],
-        ..ReviewerSettings::new(ReviewerKind::Codex)
+        ..ReviewerSettings::default()
     };
     let root = Utf8Path::new("/p \"q\"\\\u{fc}");
     let all = arguments(&settings, &Table::new(), root, "/tmp/s.json");
