@@ -10,6 +10,9 @@ use serde::Serialize;
 use super::findings::{Finding, Findings, Severity};
 use super::runs::Run;
 
+/// The longest text of a document's line that is kept to recognize a place, in bytes.
+const MAX_LINE_BYTES: usize = 200;
+
 /// The standing of a finding after the last round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, derive_more::Display)]
 #[serde(rename_all = "kebab-case")]
@@ -66,8 +69,9 @@ struct Known<'r> {
 }
 
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
-/// dropped.
-pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str) {
+/// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
+pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str, document: &str) {
+    let lines: Vec<&str> = document.lines().map(line_start).collect();
     // The newest round first.
     let mut known: Vec<Known<'_>> = Vec::new();
     for round in earlier.iter().rev() {
@@ -84,6 +88,7 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str) {
     // The matches of a new finding with a known one, the best way to recognize it first: the same id, words, check, or place.
     let mut matches = Vec::new();
     for (at, finding) in new.0.iter_mut().enumerate() {
+        finding.line_text = line_text(finding, &lines);
         // A Markdown answer has the id at the beginning of the text: `F3: still no way back`.
         if let Some((id, rest)) = finding.what.split_once(": ")
             && finding.id.is_none()
@@ -94,14 +99,18 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str) {
         }
         let words = words(&finding.what);
         for (nth, old) in known.iter().enumerate() {
+            let is_same_line = || match old.finding.line_text.as_deref() {
+                // The line with the same text if that is still there, else the one with the same number.
+                Some(text) if lines.contains(&text) => finding.line_text.as_deref() == Some(text),
+                _ => old.finding.line == finding.line,
+            };
             let has_same_origin =
                 old.finding.check == finding.check && old.finding.file == finding.file;
             // The check of a document speaks once in a review, with other words as the document changes. One of many files may
             // speak often.
             let has_same_check = finding.check.is_some() && finding.file.is_none();
-            let has_same_place = old.round.began.persona == persona
-                && finding.line.is_some()
-                && old.finding.line == finding.line;
+            let has_same_place =
+                old.round.began.persona == persona && finding.line.is_some() && is_same_line();
             let ways = [
                 finding.id.as_deref() == Some(old.id),
                 has_same_origin && old.words == words,
@@ -132,6 +141,20 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str) {
             Some(format!("F{last}"))
         });
     }
+}
+
+/// Returns the text of the line that a finding is about, if it has words.
+fn line_text(finding: &Finding, lines: &[&str]) -> Option<String> {
+    let line = usize::try_from(finding.line?).ok()?.checked_sub(1)?;
+    let text = lines.get(line).filter(|_| finding.file.is_none())?;
+    let has_words = text.chars().any(char::is_alphabetic);
+    has_words.then(|| (*text).to_owned())
+}
+
+/// Returns the beginning of a document's line, by which it is recognized.
+fn line_start(line: &str) -> &str {
+    let line = line.trim();
+    &line[..line.floor_char_boundary(MAX_LINE_BYTES)]
 }
 
 /// Returns the words of a text, without numbers, punctuation and case.

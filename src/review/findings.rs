@@ -66,6 +66,9 @@ pub struct Finding {
     /// The line of that file, or of the reviewed document, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The text of that line of the reviewed document, by which a later round recognizes the place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_text: Option<String>,
     /// The id of the built-in check that found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,

@@ -118,7 +118,7 @@ fn perform(
         subject: sha256(&subject.text),
         tree: subject.tree.clone(),
     };
-    subject.keep(raw)?;
+    subject.keep(raw, &began.run)?;
     raw.note(runs::BEGAN, &began)?;
 
     // Reviewer and answer: one of four outcomes.
@@ -169,7 +169,8 @@ fn perform(
         findings.0.extend_from_slice(&prompt.failed);
 
         // Evidence: a finding of an earlier round keeps its id.
-        finding_history::assign_ids(&earlier, findings, &began.persona);
+        let persona = &began.persona;
+        finding_history::assign_ids(&earlier, findings, persona, subject.document());
 
         // Findings files.
         file = findings_file::write_of_phase(raw, spec, findings)

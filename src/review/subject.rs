@@ -12,7 +12,9 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use super::changes::{self, Since};
 use super::findings_file::{NUMBER, number_in};
 use super::round::{RoundError, io_error};
+use super::runs::Run;
 use super::worktree::tree_id;
+use crate::digest::sha256;
 use crate::files::{MAX_BYTES, if_there};
 use crate::machine::table::{ReviewSpec, Subject};
 use crate::machine::{LoopFacts as _, PhaseDeclaration as _, Raw};
@@ -59,16 +61,18 @@ impl SubjectText {
             "" => Since::Branch,
             commit => Since::Commit(commit),
         };
-        let mut diff = None;
-        let mut tree = None;
-        if has_changes(raw, spec) {
-            let changes = changes::read(store, since)?;
-            tree = Some(changes.snapshot.tree().to_owned());
-            diff = Some(changes.text);
-        } else if with_tree {
-            tree = tree_id(store, None);
-        }
-        let parts = parts(raw, spec, diff.as_deref())?;
+        let changes = if has_changes(raw, spec) {
+            Some(changes::read(store, since)?)
+        } else {
+            None
+        };
+        let tree = match &changes {
+            Some(changes) => Some(changes.snapshot.tree().to_owned()),
+            None if with_tree => tree_id(store, None),
+            None => None,
+        };
+        let diff = changes.as_ref().map(|changes| &*changes.text);
+        let parts = parts(raw, spec, diff)?;
         Ok(Self {
             name: title(raw, spec),
             text: joined(&parts),
@@ -77,14 +81,26 @@ impl SubjectText {
         })
     }
 
-    /// Keeps changes in the loop's folder, as the copy that stops compare.
-    pub(super) fn keep(&self, raw: &Raw) -> Result<(), RoundError> {
-        let Some(changes) = self.parts.iter().find(|part| part.is_diff) else {
-            return Ok(());
-        };
-        raw.store()
-            .replace(&copy_in(raw), changes.text.as_bytes())
-            .map_err(io_error("could not write the copy of the changes"))
+    /// Returns the document under review, or an empty text if it is not a single document.
+    pub(super) fn document(&self) -> &str {
+        match &self.parts[..] {
+            [part] if !part.is_diff => &part.text,
+            _ => "",
+        }
+    }
+
+    /// Keeps the text in the loop's folder: changes as the copy that stops compare, a document below a line with its name, for
+    /// reports.
+    pub(super) fn keep(&self, raw: &Raw, run: &str) -> Result<(), RoundError> {
+        let store = raw.store();
+        if let Some(changes) = self.parts.iter().find(|part| part.is_diff) {
+            return store
+                .replace(&copy_in(raw), changes.text.as_bytes())
+                .map_err(io_error("could not write the copy of the changes"));
+        }
+        let named = format!("{}\n{}", self.name, self.text);
+        let _ = store.replace(&kept_path(raw, run), named.as_bytes());
+        Ok(())
     }
 }
 
@@ -133,6 +149,19 @@ pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) 
     if spec.is_some_and(|spec| spec.subject.contains(&PROGRAM)) {
         let _ = raw.program_facts().subjects.set(subjects());
     }
+}
+
+/// Returns the name and the text of a run's document if they were kept and are as the journal noted them.
+pub fn text_of_run(raw: &Raw, run: &Run) -> Option<(String, String)> {
+    let path = kept_path(raw, &run.began.run);
+    let named = raw.store().read(&path).and_then(crate::files::text).ok()?;
+    let (name, text) = named.split_once('\n')?;
+    (sha256(text) == run.began.subject).then(|| (name.to_owned(), text.to_owned()))
+}
+
+fn kept_path(raw: &Raw, run: &str) -> Utf8PathBuf {
+    let name = format!("reviewed-{run}.txt");
+    raw.store().loop_folder(raw.id()).join(name)
 }
 
 /// Returns the path of the copy of the changes.

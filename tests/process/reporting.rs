@@ -22,6 +22,11 @@ fn facts(project: &Project) -> Value {
     project.json("report --format json")
 }
 
+/// The texts of these keys of a value.
+fn texts<const N: usize>(value: &Value, keys: [&str; N]) -> [String; N] {
+    keys.map(|key| value[key].as_str().unwrap_or_default().to_owned())
+}
+
 #[test]
 fn json_has_the_facts_of_the_loop() {
     let (project, id) = reviewed();
@@ -49,6 +54,9 @@ fn json_has_the_facts_of_the_loop() {
     };
     assert_eq!(standing("low"), (json!([1, 2]), json!("carried")));
     assert_eq!(standing("high"), (json!([1]), json!("unseen")));
+    let change = &facts["changes"][0];
+    assert_eq!(texts(change, ["from", "to"]), ["round 1", "round 2"]);
+    assert_eq!([&change["added"], &change["removed"]], [1, 1]);
     let journal = facts["journal"].as_array().unwrap();
     assert_eq!(journal.len(), project.journal(&id).len());
 
@@ -60,6 +68,29 @@ fn json_has_the_facts_of_the_loop() {
     for format in ["html", "json"] {
         project.answers(&format!("report --format {format}"), 0, &id);
     }
+}
+
+#[test]
+fn text_changed_since_is_not_shown_as_reviewed() {
+    let (project, id) = reviewed();
+    project.plan("# Plan\n\nMove it some day.\n");
+    let changes = || facts(&project)["changes"].as_array().unwrap().clone();
+    let last = changes().pop().unwrap();
+    assert_eq!(texts(&last, ["from", "to"]), ["round 2", "now"]);
+    let run = facts(&project)["runs"][0]["run"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let kept = project
+        .folder()
+        .join(&id)
+        .join(format!("reviewed-{run}.txt"));
+    let text = std::fs::read_to_string(&kept).unwrap();
+    assert_eq!(text, "PLAN.md\n# Plan\n\nMove the queue.\n");
+    std::fs::write(&kept, text.replace("queue", "house")).unwrap();
+    assert_eq!(changes().len(), 1, "the digest is another");
+    std::fs::remove_file(&kept).unwrap();
+    assert_eq!(changes().len(), 1);
 }
 
 /// Returns the page of a loop whose topic, plan and findings are hostile.

@@ -1,10 +1,11 @@
-//! `report`: one loop on one page: timeline, rounds, findings with their history, journal.
+//! `report`: one loop on one page: timeline, rounds, findings with their history, changes of the reviewed text, journal.
 //!
 //! The facts are one JSON value, which `--format json` prints and the template reads. Their names are documented in
 //! docs/status.md. Nothing is written to disk.
 
 use std::collections::BTreeMap;
 
+use diffy::create_patch;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
@@ -19,11 +20,16 @@ use crate::program::durations::between;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::Settings;
 use crate::program::{loops, messages, out, rounds};
-use crate::review::finding_history;
 use crate::review::findings::Finding;
 use crate::review::runs::{Run, RunOutcome};
+use crate::review::{finding_history, subject};
 use crate::store::ChangeEntry;
 use crate::text;
+
+/// The most bytes of two texts that are compared: the time of a comparison grows with their product.
+const MAX_COMPARED_BYTES: usize = 512 * 1024;
+/// The label of a text that no review has read.
+const NOW: &str = "now";
 
 const PAGE: Message = Message {
     name: "page.html",
@@ -59,6 +65,7 @@ pub(in crate::program) fn report(
         "path": path(raw, &past, now),
         "runs": past.runs.iter().map(|run| run_facts(raw, &past, run)).collect::<Vec<_>>(),
         "findings": findings(raw, &past),
+        "changes": changes(raw, &past),
         "journal": events.collect::<Vec<_>>(),
     });
     match format {
@@ -162,4 +169,53 @@ fn place(finding: &Finding) -> Option<String> {
         (None, Some(line)) => Some(format!("line {line}")),
         (file, None) => file.clone(),
     }
+}
+
+/// Returns the changes of the reviewed document from verdict to verdict, and since the last one. A text is compared with
+/// the one before it of the same subject.
+fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
+    let runs = past.runs.iter().filter(|run| run.verdict().is_some());
+    let reviewed = runs.filter_map(|run| {
+        let (subject, text) = subject::text_of_run(raw, run)?;
+        Some((subject, format!("round {}", run.began.round), text))
+    });
+    let spec = rounds::spec(raw).filter(|spec| !subject::has_changes(raw, spec));
+    let now = spec.and_then(|spec| {
+        let text = subject::now(raw, spec).ok()??;
+        Some((subject::title(raw, spec), NOW.to_owned(), text))
+    });
+    let mut newest: BTreeMap<String, (String, String)> = BTreeMap::new();
+    let mut changes = Vec::new();
+    for (subject, label, text) in reviewed.chain(now) {
+        if let Some((from, before)) = newest.get(&subject)
+            && (label != NOW || *before != text)
+        {
+            let diff = diff(before, &text);
+            let count = |sign| {
+                let lines = diff.iter().flat_map(|diff| diff.lines());
+                lines.filter(|line| line.starts_with(sign)).count()
+            };
+            changes.push(json!({
+                "subject": text::one_line(&subject, 300),
+                "from": from,
+                "to": label,
+                "added": count('+'),
+                "removed": count('-'),
+                "diff": diff,
+            }));
+        }
+        newest.insert(subject, (label, text));
+    }
+    changes
+}
+
+/// Returns the hunks between two texts, or `None` if they are too long to be compared.
+fn diff(before: &str, after: &str) -> Option<String> {
+    if before.len() + after.len() > MAX_COMPARED_BYTES {
+        return None;
+    }
+    let patch = create_patch(&text::plain(before), &text::plain(after)).to_string();
+    // The two lines before the first hunk name files, and there are none.
+    let hunks: Vec<&str> = patch.lines().skip(2).collect();
+    Some(hunks.join("\n"))
 }

@@ -1,10 +1,10 @@
 use super::*;
 use crate::review::runs::{RunBegin, RunEnd};
 
-/// Adds a round that found this.
-fn add(rounds: &mut Vec<Run>, persona: &str, found: Vec<Finding>) {
+/// Adds a round that found this in a document.
+fn add(rounds: &mut Vec<Run>, persona: &str, document: &str, found: Vec<Finding>) {
     let mut findings = Findings(found);
-    assign_ids(rounds, &mut findings, persona);
+    assign_ids(rounds, &mut findings, persona, document);
     let began = RunBegin {
         round: rounds.len() as u64 + 1,
         persona: persona.to_owned(),
@@ -21,7 +21,12 @@ fn rounds(all: &[(&str, &[&str])]) -> Vec<Run> {
     let mut rounds: Vec<Run> = Vec::new();
     for (persona, found) in all {
         let finding = |what: &&str| Finding::new(Severity::High, *what);
-        add(&mut rounds, persona, found.iter().map(finding).collect());
+        add(
+            &mut rounds,
+            persona,
+            "",
+            found.iter().map(finding).collect(),
+        );
     }
     rounds
 }
@@ -67,7 +72,7 @@ fn document_check_is_one_finding_file_check_is_not() {
         ("two questions", "a todo there"),
     ] {
         let found = vec![check(what, None), check(here, Some("a.rs"))];
-        add(&mut all, "a", found);
+        add(&mut all, "a", "", found);
     }
     assert_eq!(ids(&all), [["F1", "F2"], ["F1", "F3"]]);
 }
@@ -79,7 +84,12 @@ fn unknown_ids_of_reviewers_are_dropped() {
         id: Some(id.to_owned()),
         ..Finding::new(Severity::Low, "still no way back")
     };
-    add(&mut all, "a", vec![named("F1"), named("F77"), named("F1")]);
+    add(
+        &mut all,
+        "a",
+        "",
+        vec![named("F1"), named("F77"), named("F1")],
+    );
     // Each id is there once in a round, and no other than ours.
     assert_eq!(ids(&all[1..]), [["F1", "F2", "F3"]]);
 }
@@ -144,30 +154,44 @@ fn third_repetition_is_a_stall() {
     );
 }
 
-/// Reviews one after the other; each one finds something else at one line, or at several.
-fn reworded(reviews: &[(&str, &[u32])]) -> Vec<Run> {
+/// Reviews documents one after the other; each review finds something else at one line, or at several.
+fn reworded(reviews: &[(&str, &str, &[u32])]) -> Vec<Run> {
     let mut all: Vec<Run> = Vec::new();
-    for (persona, lines) in reviews {
+    for (persona, document, lines) in reviews {
         let words = "x".repeat(all.len() + 1);
         let finding = |line: &u32| Finding {
             line: Some(*line),
             ..Finding::new(Severity::High, format!("{line} says {words}"))
         };
         let found = lines.iter().map(finding).collect();
-        add(&mut all, persona, found);
+        add(&mut all, persona, document, found);
     }
     all
 }
 
 #[test]
 fn reworded_finding_at_one_place_stalls() {
-    let same = ("a", &[2][..]);
+    let plan = "# Plan\nstep one\nstep two\n";
+    let same = ("a", plan, &[2][..]);
     assert!(!is_stalled(&reworded(&[same, same])));
     assert!(is_stalled(&reworded(&[same, same, same])));
-    let other = [same, same, ("b", &[2][..])];
+    let other = [same, same, ("b", plan, &[2][..])];
     assert_eq!(ids(&reworded(&other)), [["F1"], ["F1"], ["F2"]]);
-    let elsewhere = [same, same, ("a", &[3][..])];
+    let elsewhere = [same, same, ("a", plan, &[3][..])];
     assert_eq!(ids(&reworded(&elsewhere)), [["F1"], ["F1"], ["F2"]]);
+}
+
+#[test]
+fn reworded_finding_follows_its_line() {
+    let plan = "# Plan\nstep one\nstep two\n";
+    let moved = "# Plan\nintroduction\nstep one\nstep two\n";
+    let edited = "# Plan\nintroduction\nstep one, with a check\nstep two\n";
+    let all = reworded(&[
+        ("a", plan, &[2]),
+        ("a", moved, &[2, 3]),
+        ("a", edited, &[3]),
+    ]);
+    assert_eq!(ids(&all), [&["F1"][..], &["F2", "F1"], &["F1"]]);
 }
 
 #[test]
@@ -177,10 +201,11 @@ fn same_words_win_over_same_place() {
         ..Finding::new(Severity::High, what)
     };
     let mut all = Vec::new();
-    add(&mut all, "a", vec![finding("no way back", 2)]);
+    add(&mut all, "a", "", vec![finding("no way back", 2)]);
     add(
         &mut all,
         "a",
+        "",
         vec![finding("no owner", 2), finding("no way back", 7)],
     );
     assert_eq!(ids(&all[1..]), [["F2", "F1"]]);
