@@ -7,6 +7,7 @@ mod behaviour;
 mod expression;
 mod field;
 mod graph;
+mod like;
 mod parse;
 mod parser;
 mod phase;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use toml::de::{DeTable, Deserializer};
 
+use super::like::complete_phases;
 use super::parser::{Scope, parse_guard, parse_update};
 use super::problem::{form_problem, syntax_problem};
 use super::{At, Constant, Entry, FieldKind, Machine, Named, Operand, Update};
@@ -108,13 +109,14 @@ fn single_kind<const N: usize>(
 }
 
 fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
-    let (file, errors) = DeTable::parse_recoverable(source);
+    let (mut file, errors) = DeTable::parse_recoverable(source);
     let first = errors
         .iter()
         .min_by_key(|error| error.span().map(|span| span.start));
     if let Some(error) = first {
         return Err(syntax_problem(error, source));
     }
+    complete_phases(file.get_mut())?;
     Machine::deserialize(Deserializer::from(file)).map_err(|error| form_problem(&error, source))
 }
 

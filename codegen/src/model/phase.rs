@@ -35,6 +35,9 @@ pub struct Phase {
     pub terminal: bool,
     /// The behaviour of a stop. Absent in a phase that is not terminal: a method to write in Rust.
     pub(crate) on_stop: Option<Behaviour>,
+    /// The phase whose `on_stop` this one takes. The parser has completed `on_stop`.
+    #[serde(rename = "like")]
+    _like: Option<String>,
     /// The template of the message when the phase is entered, unless the edge has one.
     pub(crate) message: Option<At<Path>>,
 }
