@@ -111,21 +111,18 @@ fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
 fn commands(check: &Check<'_>) {
     let plugin = check.machine.plugin.iter();
     let known = check.machine.slash_commands();
-    let verbs = check
-        .machine
-        .transitions
+    let entries = check.machine.transitions.iter();
+    let verbs = entries
+        .filter(|entry| entry.is_verb())
+        .map(|entry| entry.name.as_str());
+    let similar: Vec<&str> = known
         .iter()
-        .filter(|entry| entry.is_verb());
-    let names = known.iter().map(|command| command.name);
+        .map(|command| command.name)
+        .chain(verbs)
+        .collect();
     for command in plugin.flat_map(|plugin| &plugin.commands) {
-        if !names.clone().any(|name| *command.name == *name) {
-            check.unknown(
-                "unknown_command",
-                &command.name,
-                names
-                    .clone()
-                    .chain(verbs.clone().map(|entry| entry.name.as_str())),
-            );
+        if !known.iter().any(|one| *one.name == **command.name) {
+            check.unknown("unknown_command", &command.name, similar.iter().copied());
         }
     }
 }

@@ -3,9 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Check;
-use crate::emit::ident::{TYPES, camel};
+use crate::emit::ident::camel;
 use crate::model::{At, AtStart, Behaviour, FieldKind};
 
+/// The types that every generated module has, and those of Rust that it, or a derive in it, names without their path.
+const TYPES: &str = "Loop AnyLoop Phase Transition OnStop Verb Start Mode Fields InPhase FromHeld String Option Vec Result From Into Iterator";
 /// The names that every machine has, by their namespace.
 const RESERVED: [(&str, &str); 6] = [
     ("a type", TYPES),

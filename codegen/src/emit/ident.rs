@@ -7,8 +7,6 @@ use heck::ToUpperCamelCase;
 
 use crate::model::FieldKind;
 
-/// The types that every generated module has, and those of Rust that it, or a derive in it, names without their path.
-pub(crate) const TYPES: &str = "Loop AnyLoop Phase Transition OnStop Verb Start Mode Fields InPhase FromHeld String Option Vec Result From Into Iterator";
 /// The keywords of Rust that a name of a machine can be.
 const KEYWORDS: [&str; 48] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
@@ -25,16 +23,6 @@ pub(crate) fn camel(name: &str) -> String {
         text.insert(0, 'N');
     }
     text
-}
-
-/// Returns the name of the enum of a field's words: that of the field, with `Word` behind it if every module has such a type.
-pub(crate) fn type_of_words(field: &str) -> String {
-    let name = camel(field);
-    if TYPES.split(' ').any(|known| known == name) {
-        name + "Word"
-    } else {
-        name
-    }
 }
 
 /// Returns the type of a kind. `words` is the name of its enum if it has words.
@@ -75,8 +63,6 @@ mod tests {
         assert_eq!(camel("no-material-findings"), "NoMaterialFindings");
         assert_eq!(camel("2fast"), "N2fast");
         assert_eq!(value_of("max-reached"), "max_reached");
-        assert_eq!(type_of_words("any_loop"), "AnyLoopWord");
-        assert_eq!(type_of_words("phase_word"), "PhaseWord");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::parser::{Scope, parse_guard, parse_update};
 use super::problem::{form_problem, syntax_problem};
 use super::{At, Constant, Entry, FieldKind, Machine, Named, Operand, Update};
 use crate::diagnostic::Diagnostic;
-use crate::emit::ident::{camel, type_of_kind, type_of_words};
+use crate::emit::ident::{camel, type_of_kind};
 
 /// Parses a machine file.
 pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
@@ -24,7 +24,7 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         ];
         let keys = "`type`, `one_of`, `data` and `holds`";
         field.kind = keep(single_kind(&field.name, kinds, keys), &mut found).unwrap_or_default();
-        field.ty = type_of_kind(&field.kind, type_of_words(&field.name));
+        field.ty = type_of_kind(&field.kind, camel(&field.name));
     }
 
     machine
