@@ -36,8 +36,8 @@ impl SessionRecord for Typed {
 /// # Errors
 /// Returns an error if the folder is not trusted, or the system refuses.
 pub fn store(input: &Input, plugin: &str, home: &Utf8Path) -> io::Result<bool> {
-    let typed = command_of(input, plugin).filter(|_| !input.is_subagent());
-    let (Some(session), Some((command, arguments))) = (&input.session_id, typed) else {
+    let parts = command_of(input, plugin).filter(|_| !input.is_subagent());
+    let (Some(session), Some((command, arguments))) = (&input.session_id, parts) else {
         return Ok(false);
     };
     let id = record_id(session, command);

@@ -259,7 +259,7 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
     let line = entry.line.as_ref().map(Value::to_string);
     let title = line_of(&entry.what, MAX_FINDING_CHARS);
     let has_title = title.is_some();
-    let what = title
+    let problem = title
         .or_else(|| line_of(&entry.description, MAX_FINDING_CHARS))
         .ok_or_else(|| lacks("text that says what is wrong"))?;
     let mut finding = Finding {
@@ -276,7 +276,7 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
         // A severity that nobody knows may be the heaviest.
         ..Finding::new(
             words.map_or(Severity::High, |words| words.severities[0]),
-            what,
+            problem,
         )
     };
     let description = entry.description.iter().filter(|_| has_title);

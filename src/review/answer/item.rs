@@ -60,6 +60,6 @@ fn split_recommendation(text: &str) -> Option<(&str, &str)> {
         }
         depth == 0
     })?;
-    let what = inner[..at].strip_suffix(char::is_whitespace)?.trim_end();
-    (!what.is_empty()).then(|| (what, inner[at + 1..].trim()))
+    let problem = inner[..at].strip_suffix(char::is_whitespace)?.trim_end();
+    (!problem.is_empty()).then(|| (problem, inner[at + 1..].trim()))
 }

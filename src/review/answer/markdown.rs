@@ -365,20 +365,16 @@ impl<'b> Reader<'b> {
     /// Returns the heavier one of a finding's severity and that of the section around it, or high if there is neither.
     fn weigh(&self, severity: Option<Severity>) -> Severity {
         let in_section = matches!(self.place, Place::Section | Place::Finding(_));
-        let around = self.section.words.severities.first().filter(|_| in_section);
-        around
-            .copied()
-            .into_iter()
-            .chain(severity)
-            .min()
-            .unwrap_or_default()
+        let around = self.section.words.severities.iter().copied();
+        let all = around.filter(|_| in_section).chain(severity);
+        all.min().unwrap_or_default()
     }
 
     fn add(&mut self, severity: Option<Severity>, line: &str) {
         self.is_unrated = severity.is_none();
         self.is_rated |= severity.is_some();
-        self.findings
-            .push(item::finding(self.weigh(severity), line));
+        let finding = item::finding(self.weigh(severity), line);
+        self.findings.push(finding);
         for block in std::mem::take(&mut self.section.uncounted) {
             self.hang(&block.lines);
         }
@@ -387,14 +383,16 @@ impl<'b> Reader<'b> {
     /// Adds lines below the last finding. One of them may state its severity.
     fn hang(&mut self, lines: &[&str]) {
         let stated = lines.iter().find_map(|line| stated_severity(line));
-        let stated = stated.filter(|_| self.is_unrated);
-        let severity = stated.map(|_| self.weigh(stated));
-        if let Some(above) = self.findings.last_mut() {
-            above.severity = severity.unwrap_or(above.severity);
-            self.is_unrated &= severity.is_none();
-            self.is_rated |= severity.is_some();
-            lines.iter().for_each(|line| item::add_detail(above, line));
+        let severity = self.weigh(stated);
+        let Some(above) = self.findings.last_mut() else {
+            return;
+        };
+        if stated.is_some() && self.is_unrated {
+            above.severity = severity;
+            self.is_unrated = false;
+            self.is_rated = true;
         }
+        lines.iter().for_each(|line| item::add_detail(above, line));
     }
 
     /// Returns whether a text below a summary names a finding by its number: `the skip path (#1)`.
@@ -413,10 +411,8 @@ impl<'b> Reader<'b> {
             self.section.says_none && !std::mem::take(&mut self.section.uncounted).is_empty();
         self.close()?;
         if !self.findings.is_empty() {
-            return self
-                .is_rated
-                .then(|| with_findings(self.findings))
-                .transpose();
+            let findings = self.is_rated.then(|| with_findings(self.findings));
+            return findings.transpose();
         }
         if is_clean_line && !self.other {
             return Ok(Some(Findings::default()));
