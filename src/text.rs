@@ -7,13 +7,6 @@ use std::fmt::Write as _;
 
 pub use claudex_loop_engine::text::*;
 
-/// Returns whether a text of the user's own, such as a label, can be shown: no hidden characters but line breaks, tabs, and the
-/// joiners that emoji and Persian need.
-pub fn is_plain(text: &str) -> bool {
-    let is_allowed = |one| matches!(one, '\n' | '\t' | '\u{200C}' | '\u{200D}' | '\u{FE0F}');
-    text.chars().all(|one| is_allowed(one) || !is_hidden(one))
-}
-
 /// Returns a message in which nothing runs when it is pasted between a shell's quotes: apostrophes and command
 /// substitutions are made typographic. Backquotes stay around one plain word, such as a field's name.
 ///
@@ -139,12 +132,6 @@ pub fn plain_json(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_with_emoji_and_tabs_is_plain() {
-        assert!(is_plain("Überprüfung: 計画 👩\u{200d}💻\n\tindented"));
-        assert!(!is_plain("a\u{202e}b") && !is_plain("a\rb"));
-    }
 
     #[test]
     fn json_with_escapes_means_the_same() {

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::machine::table::{Options, Taker};
+use crate::machine::table::Taker;
 use crate::machine::{PhaseDeclaration as _, Raw};
 use crate::text;
 
@@ -121,14 +121,13 @@ fn arguments_of(transition: &impl Serialize) -> Vec<(String, String)> {
 /// Returns the reason if the question or its header is empty, or if one of the program's labels cannot be shown.
 pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> {
     let declared = raw.table().phases[raw.phase()].question();
-    let text = declared.and_then(|question| question.text);
-    let asked = match (own, declared.map(|one| (one, one.options))) {
+    let asked = match (own, declared) {
         (Some(own), _) => {
             own.check_labels()?;
             own
         }
-        (None, Some((question, Options::These(choices)))) => {
-            let options = choices.iter().map(|choice| Answer {
+        (None, Some(question)) if !question.options.is_empty() => {
+            let options = question.options.iter().map(|choice| Answer {
                 // Its transition's argument gets the whole label, also if a dialog shows less of it.
                 label: dialog_text(choice.label, MAX_QUESTION_CHARS),
                 ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
@@ -138,6 +137,7 @@ pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> 
         }
         _ => return Ok(None),
     };
+    let text = declared.and_then(|question| question.text);
     asked.into_plain(text).map(Some)
 }
 

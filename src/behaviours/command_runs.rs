@@ -1,7 +1,6 @@
 //! Running the user's commands, and the records of it in the journal and the loop's folder.
 //!
-//! `run` runs one command, `verify` a list. Only one run is at work in a loop at a time, under the
-//! run lock.
+//! `run` runs one command, `verify` a list. Only one run is at work in a loop at a time, under the run lock.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -9,7 +8,6 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::digest::random_hex;
 use crate::files::Folder;
 use crate::machine::{Raw, Refusal};
 use crate::process::configured::ConfiguredCommand;
@@ -55,22 +53,13 @@ pub(super) enum Exit {
 }
 
 impl Exit {
-    fn from_process(end: &ProcessEnd) -> Self {
-        match end {
-            ProcessEnd::Exited(status) => Self::Exited { status: *status },
-            end => Self::Failed {
-                problem: text::one_line(&end.to_string(), MAX_PROBLEM_CHARS),
-            },
-        }
-    }
-
     pub(super) fn has_passed(&self) -> bool {
         matches!(self, Self::Exited { status: 0 })
     }
 }
 
-/// Returns the last command that ended in a loop, for a template, or `None` if there is none or the
-/// journal cannot be read. The log is not there if the command wrote nothing.
+/// Returns the last command that ended in a loop, for a template, or `None` if there is none or the journal cannot be read. The
+/// log is not there if the command wrote nothing.
 pub(super) fn last(raw: &Raw) -> Option<Json> {
     let journal = raw.journal().ok()?;
     let mut notes = journal.iter().rev();
@@ -113,16 +102,14 @@ pub(super) fn unobserved(what: &str) -> impl FnOnce(io::Error) -> Refusal {
 
 /// Refuses to run commands in a process that a reviewer or our command started.
 pub(super) fn refuse_inside(what: &str) -> Result<(), Refusal> {
-    match std::env::var_os(GUARD) {
-        None => Ok(()),
-        Some(_) => Err(unobserved(what)(io::Error::other(
-            "this is a process of a reviewer or of a command, and may not run one",
-        ))),
+    if std::env::var_os(GUARD).is_none() {
+        return Ok(());
     }
+    let problem = "this is a process of a reviewer or of a command, and may not run one";
+    Err(unobserved(what)(io::Error::other(problem)))
 }
 
-/// Refuses if the loop has moved on since it was opened: the reason for a command has
-/// happened.
+/// Refuses if the loop has moved on since it was opened: the reason for a command has happened.
 pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
     let found = raw.store().open(raw.id()).map_err(Refusal::Store)?;
     if found.revision == raw.record().revision {
@@ -131,13 +118,8 @@ pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
     Err(Refusal::Store(found.stale()))
 }
 
-/// Returns the id of a new run.
-pub(super) fn new_run_id() -> io::Result<String> {
-    Ok(format!("c-{}", random_hex::<8>()?))
-}
-
-/// Runs a command in the loop's root to its end, or until `watch`, which is called about ten times a
-/// second, breaks. Its output is kept in a file of the loop's folder.
+/// Runs a command in the loop's root to its end, or until `watch`, which is called about ten times a second, breaks. Its output
+/// is kept in a file of the loop's folder.
 pub(super) fn run(
     raw: &Raw,
     command: &ConfiguredCommand,
@@ -163,7 +145,12 @@ pub(super) fn run(
         // The output is for people only: the outcome is known.
         raw.store().log(&format!("{} {log}: {error}", raw.id()));
     }
-    Exit::from_process(&output.how)
+    match &output.how {
+        ProcessEnd::Exited(status) => Exit::Exited { status: *status },
+        end => Exit::Failed {
+            problem: text::one_line(&end.to_string(), MAX_PROBLEM_CHARS),
+        },
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
 use super::command_runs::{self, CommandEnd, ENDED, unobserved};
-use crate::digest::sha256;
+use crate::digest::{random_hex, sha256};
 use crate::files::{Lock, if_there};
 use crate::machine::table::ReviewSpec;
 use crate::machine::{LoopFacts as _, Raw, Refusal};
@@ -126,16 +126,15 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
 
     let log = command_runs::log_name(command);
     if_there(folder.remove(&log)).map_err(unobserved(&name))?;
-    let run = command_runs::new_run_id().map_err(unobserved(&name))?;
+    let run = random_hex::<8>().map_err(unobserved(&name))?;
     let mut go_on = || ControlFlow::Continue(());
     let exit = command_runs::run(raw, configured, &folder, &log, &mut go_on);
-    let seen = if exit.has_passed() {
-        RunSeen::Passed
-    } else {
-        RunSeen::Failed
+    let seen = match exit.has_passed() {
+        true => RunSeen::Passed,
+        false => RunSeen::Failed,
     };
     let end = CommandEnd {
-        run: Some(run),
+        run: Some(format!("c-{run}")),
         command: command.to_owned(),
         exit,
     };

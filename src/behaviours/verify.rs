@@ -5,7 +5,6 @@
 //! must not get past the client's permissions. One run at a time is at work in a loop, and the journal has its result.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +16,7 @@ use crate::machine::{LoopFacts as _, Raw, Refusal, Table};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
 use crate::review::findings::{Finding, Severity};
+use crate::review::round::{Listener, RoundEvent};
 use crate::review::worktree::{Snapshot, WorktreeError, own_files};
 use crate::store::lock_run;
 use crate::text;
@@ -27,12 +27,12 @@ const MAX_COMMANDS: usize = 32;
 const MAX_COMMAND_CHARS: usize = 1000;
 /// The subject of an error.
 const SUBJECT: &str = "the commands that verify the work";
+/// The line of a caller that waits for another's run.
+const WAITS: &str = "another run, or a review, is at work in this loop; waiting for its end";
 /// The time between two looks of a caller that waits for another's run.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The most characters of output that are shown of all commands.
 const MAX_OUTPUT_CHARS: usize = 6000;
-/// The characters of output that each command may have, however many commands there are.
-const MIN_COMMAND_OUTPUT_CHARS: usize = 200;
 /// The journal's note of a run.
 const ENDED: &str = "verify-ended";
 
@@ -81,9 +81,9 @@ impl Command {
 fn load(raw: &Raw) -> Result<Vec<Command>, String> {
     let facts = raw.program_facts();
     let lines = match facts.commands.get() {
-        None => return Err("the program has not set the commands that verify the work".to_owned()),
+        Some(Ok(lines)) => lines.as_slice(),
         Some(Err(why)) => return Err(text::one_line(why, MAX_COMMAND_CHARS)),
-        Some(Ok(lines)) => lines,
+        None => &[],
     };
     check_lines(lines)?;
     let allowed = |line: &String| {
@@ -100,14 +100,14 @@ fn load(raw: &Raw) -> Result<Vec<Command>, String> {
 }
 
 fn check_lines(lines: &[String]) -> Result<(), String> {
-    match lines.len() {
-        0 => return Err("the program gives no command to run".to_owned()),
-        count if count > MAX_COMMANDS => {
-            return Err(format!(
-                "expected at most {MAX_COMMANDS} commands, found {count}"
-            ));
-        }
-        _ => {}
+    let count = lines.len();
+    if count == 0 {
+        return Err("the program gives no command to run".to_owned());
+    }
+    if count > MAX_COMMANDS {
+        return Err(format!(
+            "expected at most {MAX_COMMANDS} commands, found {count}"
+        ));
     }
     for (line, number) in lines.iter().zip(1..) {
         let problem = match line.chars().count() {
@@ -200,8 +200,7 @@ impl VerifyRun {
 
     /// Returns each command with its end and the last of what it wrote.
     fn text(&self, raw: &Raw) -> String {
-        let share = MAX_OUTPUT_CHARS / self.commands.len().max(1);
-        let max_chars = share.clamp(MIN_COMMAND_OUTPUT_CHARS, MAX_TAIL_CHARS);
+        let max_chars = (MAX_OUTPUT_CHARS / self.commands.len().max(1)).min(MAX_TAIL_CHARS);
         let ends = self.commands.iter().enumerate().map(|(at, command)| {
             let line = text::one_line(&text::shown(&command.command), MAX_COMMAND_CHARS);
             let file = raw.store().loop_folder(raw.id()).join(log_name(at + 1));
@@ -251,20 +250,18 @@ pub fn text(raw: &Raw) -> String {
 
 /// Returns a high finding for each command that failed in the newest run.
 pub fn failed(raw: &Raw) -> Vec<Finding> {
-    let run = load(raw)
-        .ok()
-        .and_then(|commands| VerifyRun::newest(raw, &commands));
+    let commands = load(raw).unwrap_or_default();
+    let run = VerifyRun::newest(raw, &commands);
     let failed = run.iter().flat_map(VerifyRun::failed);
-    failed
-        .map(|command| {
-            let line = text::one_line(&text::shown(&command.command), 200);
-            let problem = format!("the command {line} failed: {}", command.exit);
-            Finding {
-                recommendation: Some("fix what it shows".to_owned()),
-                ..Finding::new(Severity::High, problem)
-            }
-        })
-        .collect()
+    let findings = failed.map(|command| {
+        let line = text::one_line(&text::shown(&command.command), 200);
+        let problem = format!("the command {line} failed: {}", command.exit);
+        Finding {
+            recommendation: Some("fix what it shows".to_owned()),
+            ..Finding::new(Severity::High, problem)
+        }
+    });
+    findings.collect()
 }
 
 /// The reason for which no command was run.
@@ -281,15 +278,12 @@ pub enum NotRun {
     Refused(#[from] Refusal),
 }
 
-/// Progress callback. It gets each command that begins, and `None` about ten times a second.
-/// Returning `Break` ends the run.
-pub type Watch<'w> = dyn FnMut(Option<&str>) -> ControlFlow<()> + 'w;
-
-/// Runs the phase's commands, unless they have passed on this work tree. If another process runs them, waits for its result.
+/// Runs the phase's commands, unless they have passed on this work tree. If another process runs them, waits for its result. The
+/// listener gets a line for each command, and ends the run by `Break`.
 ///
 /// # Errors
 /// See [`NotRun`].
-pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
+pub fn verify(raw: &Raw, listener: &mut Listener<'_>) -> Result<VerifyRun, NotRun> {
     command_runs::refuse_inside(SUBJECT)?;
     let commands = load(raw).map_err(NotRun::NoCommands)?;
     if commands.iter().all(|command| command.allowed.is_none()) {
@@ -305,7 +299,11 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
         if let Some(lock) = lock_run(&folder).map_err(Refusal::Store)? {
             break lock;
         }
-        if watch(None).is_break() {
+        let event = match has_waited {
+            false => RoundEvent::Line(WAITS),
+            true => RoundEvent::Tick,
+        };
+        if listener(event).is_break() {
             return Err(NotRun::Interrupted);
         }
         has_waited = true;
@@ -320,7 +318,7 @@ pub fn verify(raw: &Raw, watch: &mut Watch<'_>) -> Result<VerifyRun, NotRun> {
     {
         return Ok(run);
     }
-    let ends = perform(raw, &folder, &commands, watch).map_err(unobserved(SUBJECT))?;
+    let ends = perform(raw, &folder, &commands, listener).map_err(unobserved(SUBJECT))?;
     let run = VerifyRun {
         tree_before,
         commands: ends.ok_or(NotRun::Interrupted)?,
@@ -336,7 +334,7 @@ fn perform(
     raw: &Raw,
     folder: &Folder,
     commands: &[Command],
-    watch: &mut Watch<'_>,
+    listener: &mut Listener<'_>,
 ) -> io::Result<Option<Vec<CommandEnd>>> {
     // Remove the previous run's output first.
     for number in 1..=MAX_COMMANDS {
@@ -357,12 +355,14 @@ fn perform(
                     timeout: allowed.timeout.min(time_left),
                     ..allowed.clone()
                 };
-                if watch(Some(&command.line)).is_break() {
+                let line = format!("running {}", text::one_line(&command.line, 200));
+                if listener(RoundEvent::Line(&line)).is_break() {
                     return Ok(None);
                 }
                 let log = log_name(number);
-                let exit = command_runs::run(raw, &allowed, folder, &log, &mut || watch(None));
-                if watch(None).is_break() {
+                let mut watch = || listener(RoundEvent::Tick);
+                let exit = command_runs::run(raw, &allowed, folder, &log, &mut watch);
+                if watch().is_break() {
                     return Ok(None);
                 }
                 exit

@@ -109,19 +109,10 @@ pub struct Question {
     pub question: &'static str,
     /// A short label of it.
     pub header: &'static str,
-    /// The options.
-    pub options: Options,
+    /// The options. If empty, the program gives them in Rust, with the question and its header.
+    pub options: &'static [Choice],
     /// The transition that takes a text which the user types instead of choosing.
     pub text: Option<Taker>,
-}
-
-/// The source of the options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Options {
-    /// The machine file.
-    These(&'static [Choice]),
-    /// The program, in Rust, with the question and its header.
-    Program,
 }
 
 /// The transition that an answer takes in the user's name.

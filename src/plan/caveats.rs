@@ -1,8 +1,7 @@
 //! The caveats of a plan loop's summary, in addition to those of every loop with reviews.
 //!
-//! Whether the plan or the work tree changed after the last review is looked for when the summary
-//! is made and when the loop is over, and noted in the journal, so that `status` has the same
-//! caveat as the summary.
+//! Whether the plan or the work tree changed after the last review is looked for when the summary is made and when the loop is
+//! over, and noted in the journal, so that `status` has the same caveat as the summary.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,6 @@ use claudex_loop::digest::sha256;
 use claudex_loop::program::rounds;
 use claudex_loop::review::runs::{self, Run, RunOutcome};
 use claudex_loop::review::worktree::{CHANGED_SINCE_REVIEW, tree_id};
-use claudex_loop::store::Entry;
 use claudex_loop::text;
 use serde_json::{Value, json};
 
@@ -24,37 +22,33 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Returns all caveats of a summary, each a sentence.
 pub(super) fn all(held: &AnyLoop) -> Vec<String> {
-    let journal = held.raw().journal().unwrap_or_default();
-    let mut caveats = rounds::caveats(held.raw(), &journal);
-    caveats.extend(loop_caveats(held));
+    let mut caveats = rounds::caveats(held.raw());
+    caveats.extend(of_plan_loop(held));
     caveats
 }
 
-/// Returns the caveats of plan loops: a later change, and material findings on a clean text.
-pub(super) fn loop_caveats(held: &AnyLoop) -> Vec<String> {
-    let journal = held.raw().journal().unwrap_or_default();
-    let mut caveats = Vec::from_iter(noted_change(held, &journal));
-    if reviews_changes(held) {
+/// Returns the caveats of plan loops: a later change, files that the review left out, and material findings on a clean text.
+pub(super) fn of_plan_loop(held: &AnyLoop) -> Vec<String> {
+    let raw = held.raw();
+    let mut caveats = Vec::from_iter(noted_change(held));
+    let unchanged = if reviews_changes(raw) {
         caveats.extend(report::left_out(held));
-    }
-    let verdicts = runs::verdicts(runs::read(&journal));
-    let is_rejected = !rounds::rejections(&journal).is_empty();
-    let last = verdicts.values().next_back();
-    let Some(clean) = last.filter(|run| counts_as_clean(held, run) && !is_rejected) else {
-        return caveats;
-    };
-
-    let subject = if reviews_changes(held) {
         "nothing was changed"
     } else {
         "the plan is unchanged"
+    };
+    let verdicts = runs::verdicts(rounds::runs(raw));
+    let last = verdicts.values().next_back();
+    let Some(clean) = last.filter(|run| counts_as_clean(held, run) && !rounds::has_rejected(raw))
+    else {
+        return caveats;
     };
     for (round, run) in &verdicts {
         let counts = run.counts().unwrap_or_default();
         if counts.material() > 0 && run.began.subject == clean.began.subject {
             let persona = text::one_line(&run.began.persona, 100);
             caveats.push(format!(
-                "Round {round} ({persona}) found {counts}; {subject} since, so they are open."
+                "Round {round} ({persona}) found {counts}; {unchanged} since, so they are open."
             ));
         }
     }
@@ -63,26 +57,26 @@ pub(super) fn loop_caveats(held: &AnyLoop) -> Vec<String> {
 
 /// Returns whether a review found nothing, or its loop is marked as done.
 fn counts_as_clean(held: &AnyLoop, run: &Run) -> bool {
-    matches!(run.outcome(), Some(RunOutcome::Clean))
+    run.outcome() == Some(RunOutcome::Clean)
         || held.fields().decision_signal == DecisionSignal::NoMaterialFindings
 }
 
 /// Records a change since the last review once the loop has a summary, and returns its sentence.
 pub(super) fn note_change(held: &AnyLoop) -> Option<String> {
     let raw = held.raw();
-    let journal = raw.journal().unwrap_or_default();
-    if !is_closing(held) || noted_change(held, &journal).is_some() || !has_changed(held) {
+    if !is_closing(held) || noted_change(held).is_some() || !has_changed(held) {
         return None;
     }
-    let store = raw.store();
     if let Err(error) = raw.note(CHANGED, &json!({})) {
-        store.log(&format!("{} cannot note {CHANGED}: {error}", raw.id()));
+        let line = format!("{} cannot note {CHANGED}: {error}", raw.id());
+        raw.store().log(&line);
     }
     Some(change_sentence(held))
 }
 
 /// Returns the sentence about a change that the journal notes, unless a later review covers it.
-fn noted_change(held: &AnyLoop, journal: &[Entry]) -> Option<String> {
+fn noted_change(held: &AnyLoop) -> Option<String> {
+    let journal = held.raw().journal().unwrap_or_default();
     let at = journal
         .iter()
         .rposition(|entry| entry.note_data::<Value>(CHANGED).is_some())?;
@@ -91,12 +85,13 @@ fn noted_change(held: &AnyLoop, journal: &[Entry]) -> Option<String> {
     (is_closing(held) && !is_covered).then(|| change_sentence(held))
 }
 
-fn is_closing(held: &AnyLoop) -> bool {
+/// Returns whether a loop has a summary.
+pub(super) fn is_closing(held: &AnyLoop) -> bool {
     matches!(held.phase(), Phase::Summarizing | Phase::Done)
 }
 
 fn change_sentence(held: &AnyLoop) -> String {
-    if reviews_changes(held) {
+    if reviews_changes(held.raw()) {
         CHANGED_SINCE_REVIEW.to_owned()
     } else {
         format!("{} changed since it was reviewed.", held.fields().subject)
@@ -110,7 +105,7 @@ fn has_changed(held: &AnyLoop) -> bool {
     let Some(last) = runs.rfind(|run| run.verdict().is_some()) else {
         return false;
     };
-    if reviews_changes(held) {
+    if reviews_changes(raw) {
         let now = tree_id(raw.store(), Some(Instant::now() + GIT_TIMEOUT));
         return now.is_some() && last.began.tree.is_some() && now != last.began.tree;
     }

@@ -1,7 +1,7 @@
 //! The driver of a loop outside Claude Code.
 //!
-//! It acts as the client: it stops the loop as the Stop hook does. Before a stop it has the
-//! round reviewed, and has a drafter revise the plan. Its progress is plain lines.
+//! It acts as the client: it stops the loop as the Stop hook does. Before a stop it has the round reviewed, and has a drafter
+//! revise the plan. Its progress is plain lines.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -13,15 +13,15 @@ use claudex_loop::process::environment::Environment;
 use claudex_loop::process::output::plain_line;
 use claudex_loop::process::{self, Call, Event, ProcessEnd};
 use claudex_loop::program::console::Console;
-use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::review::{self, Review};
+use claudex_loop::program::exit::{Exit, Failure, with_help};
+use claudex_loop::program::review::Review;
 use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Program, Tone, Variables, out, rounds};
 use claudex_loop::review::evidence::{Found, Round};
 use claudex_loop::review::findings_file;
 use claudex_loop::review::personas::Personas;
-use claudex_loop::review::round::{Report, RoundError, RoundEvent};
+use claudex_loop::review::round::{RoundError, RoundEvent};
 use claudex_loop::review::runs;
 use claudex_loop::{Timestamp, text};
 use serde_json::json;
@@ -42,8 +42,6 @@ const SUMMARY: Message = Message {
 };
 /// The interval at which a run checks whether another process has ended its loop.
 const CANCEL_POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Upper limit of findings that are shown of a round. Their file has all.
-const MAX_SHOWN_FINDINGS: usize = 20;
 
 /// Drives one loop.
 pub(super) struct Driver<'d> {
@@ -53,27 +51,21 @@ pub(super) struct Driver<'d> {
     pub(super) reviewer: &'d Chosen,
     pub(super) arguments: &'d Run,
     pub(super) console: Console,
-    /// The time of the last check whether another process has ended the loop.
-    pub(super) polled: Instant,
 }
 
 impl Driver<'_> {
     /// Takes a loop to its end, or as far as it goes without its user, and prints the outcome.
-    pub(super) fn drive(&mut self, mut held: AnyLoop) -> Result<Exit, Failure> {
+    pub(super) fn drive(&self, mut held: AnyLoop) -> Result<Exit, Failure> {
         let verb = match self.arguments.resume {
             Some(_) => "goes on with",
             None => "reviews",
         };
-        let subject = if reviews_changes(&held) {
+        let subject = if reviews_changes(held.raw()) {
             "the changes of the work tree"
         } else {
             &held.fields().subject
         };
-        self.show(&format!(
-            "Loop {} {verb} {subject} (reviewer: {})",
-            held.id(),
-            self.reviewer.shown
-        ));
+        self.show(&format!("Loop {} {verb} {subject}", held.id()));
         loop {
             if held.phase() == Phase::Reviewing {
                 self.review(&held)?;
@@ -83,11 +75,11 @@ impl Driver<'_> {
                 Ok(Step::Over(now)) => return self.print(&now),
                 Ok(Step::Waits(now)) => {
                     let problem = format!("the loop does not go on from phase {}", now.phase());
-                    return Err(internal_failure(&now, &problem));
+                    return Err(failure(&now, &problem));
                 }
-                Err(refused) => return Err(internal_failure(&refused.held, &refused.to_string())),
+                Err(refused) => return Err(failure(&refused.held, &refused.to_string())),
             };
-            super::enter(&now).map_err(|problem| internal_failure(&now, &problem))?;
+            super::enter(&now).map_err(|problem| failure(&now, &problem))?;
             if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
                 return self.print(&now);
             }
@@ -95,8 +87,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Stops a loop as the Stop hook does, except that without a drafter a clean round goes on to
-    /// the next persona, until each has reviewed the plan.
+    /// Stops a loop as the Stop hook does, except that without a drafter a clean round goes on to the next persona, until each
+    /// has reviewed the plan.
     fn stop(&self, held: AnyLoop) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
         let personas = Personas::of_machine(&TABLE).all().len() as u64;
         let fields = held.fields();
@@ -119,7 +111,7 @@ impl Driver<'_> {
     }
 
     /// Has the round reviewed and its findings dealt with.
-    fn review(&mut self, held: &AnyLoop) -> Result<(), Failure> {
+    fn review(&self, held: &AnyLoop) -> Result<(), Failure> {
         let review = Review {
             program: self.program,
             held,
@@ -129,25 +121,18 @@ impl Driver<'_> {
         };
         let round = held.fields().round;
         let persona = Personas::of_machine(&TABLE).of_round(round).label;
-        self.show(&format!(
-            "Round {round} of {}, {persona}",
-            held.fields().max_rounds
-        ));
+        let rounds = held.fields().max_rounds;
+        self.show(&format!("Round {round} of {rounds}, {persona}"));
 
         let report = review
-            .run(&mut |event| self.show_event(held, event))
+            .run(&mut self.watch(held))
             .map_err(|error| match error {
                 RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
-                error => internal_failure(held, &error.to_string()),
+                error => failure(held, &with_help(&error)),
             })?;
-        self.show_report(held, &report);
-        let Some(findings) = report.run.verdict() else {
-            return Ok(());
-        };
-        let notes = report::after_review(held);
-        notes.iter().for_each(|note| self.console.line(note));
-        match &self.arguments.drafter {
-            Some(drafter) if !findings.is_empty() => {
+        review.print(&self.console, &report);
+        match (&self.arguments.drafter, report.run.verdict()) {
+            (Some(drafter), Some(findings)) if !findings.is_empty() => {
                 self.draft(held, drafter, &findings_file::render(round, findings))
             }
             _ => Ok(()),
@@ -156,39 +141,24 @@ impl Driver<'_> {
 
     /// Shows a heading.
     fn show(&self, line: &str) {
-        self.console.emphasize(line, line, Tone::Heading);
+        self.console.plain(line, line, Tone::Heading);
     }
 
-    /// Shows an event of the reviewer or the drafter. Breaks after a signal, or if another process has ended the loop.
-    fn show_event(&mut self, held: &AnyLoop, event: RoundEvent<'_>) -> ControlFlow<()> {
-        if self.polled.elapsed() >= CANCEL_POLL_INTERVAL {
-            self.polled = Instant::now();
-            if resume::ended_phase(held).is_some() {
-                return ControlFlow::Break(());
+    /// Returns a listener that shows the events of the reviewer and the drafter. It breaks after a signal, or if another process
+    /// has ended the loop.
+    fn watch<'w>(
+        &'w self,
+        held: &'w AnyLoop,
+    ) -> impl FnMut(RoundEvent<'_>) -> ControlFlow<()> + 'w {
+        let mut polled = Instant::now();
+        move |event| {
+            if polled.elapsed() >= CANCEL_POLL_INTERVAL {
+                polled = Instant::now();
+                if resume::ended_phase(held).is_some() {
+                    return ControlFlow::Break(());
+                }
             }
-        }
-        match event {
-            // The first line of the run names the reviewer.
-            RoundEvent::Began(_) => self.console.flow(),
-            event => self.console.event(event),
-        }
-    }
-
-    /// Shows the findings of a round.
-    fn show_report(&self, held: &AnyLoop, report: &Report) {
-        let result = format!("  {}", review::result(held.raw(), report));
-        self.console.emphasize(&result, rounds::CLEAN, Tone::Good);
-
-        let mut findings: Vec<_> = report.run.findings().iter().collect();
-        findings.sort_by_key(|finding| finding.severity);
-        for finding in findings.iter().take(MAX_SHOWN_FINDINGS) {
-            let severity = finding.severity.to_string().to_lowercase();
-            let line = format!("    {severity:<6}  {}", findings_file::bullet(finding));
-            self.console.emphasize(&line, &severity, Tone::Heading);
-        }
-        let more = findings.len().saturating_sub(MAX_SHOWN_FINDINGS);
-        if more > 0 {
-            self.console.line(&format!("and {more} more in that file"));
+            self.console.event(event)
         }
     }
 
@@ -196,11 +166,11 @@ impl Driver<'_> {
         self.program
             .render(held, Some(message), more)
             .map(Option::unwrap_or_default)
-            .map_err(|problem| internal_failure(held, &problem))
+            .map_err(|problem| failure(held, &problem))
     }
 
     /// Runs the drafter on the findings of the round.
-    fn draft(&mut self, held: &AnyLoop, drafter: &str, findings: &str) -> Result<(), Failure> {
+    fn draft(&self, held: &AnyLoop, drafter: &str, findings: &str) -> Result<(), Failure> {
         let text = ("text".to_owned(), json!(findings));
         let prompt = self.render(held, DRAFT, Variables::from_iter([text]))?;
         self.console.line("the drafter revises the plan");
@@ -216,9 +186,10 @@ impl Driver<'_> {
             environment: &environment,
             limits: self.reviewer.limits,
         };
+        let mut watch = self.watch(held);
         let ended = process::supervise(&call, &mut |event| match event {
-            Event::Line(_, line) => self.show_event(held, RoundEvent::Reviewer(&plain_line(line))),
-            Event::Tick => self.show_event(held, RoundEvent::Tick),
+            Event::Line(_, line) => watch(RoundEvent::Reviewer(&plain_line(line))),
+            Event::Tick => watch(RoundEvent::Tick),
         });
         match &ended.how {
             ProcessEnd::Exited(0) => Ok(()),
@@ -227,10 +198,7 @@ impl Driver<'_> {
                 let stderr = ended.stderr_tail();
                 let last = stderr.lines().last().unwrap_or_default();
                 let problem = text::one_line(&format!("{how}. {last}"), 300);
-                Err(internal_failure(
-                    held,
-                    &format!("the drafter failed: {problem}"),
-                ))
+                Err(failure(held, &format!("the drafter failed: {problem}")))
             }
         }
     }
@@ -239,64 +207,67 @@ impl Driver<'_> {
     fn print(&self, held: &AnyLoop) -> Result<Exit, Failure> {
         let raw = held.raw();
         let store = raw.store();
-        let (ending, exit) = match (held.phase(), held.fields().decision_signal) {
-            (Phase::Drafting | Phase::Reviewing | Phase::Errored | Phase::Cancelled, _) => {
-                ("reviewer-failed", Exit::Reviewer)
-            }
-            (_, DecisionSignal::NoMaterialFindings) => ("complete", Exit::Complete),
-            (_, DecisionSignal::Stalled) => ("stalled", Exit::MaxRounds),
-            (_, DecisionSignal::MaxReached | DecisionSignal::None) => {
+        let id = held.id();
+        let is_reviewed = matches!(held.phase(), Phase::Summarizing | Phase::Done);
+        let (ending, exit) = match held.fields().decision_signal {
+            _ if !is_reviewed => ("reviewer-failed", Exit::Reviewer),
+            DecisionSignal::NoMaterialFindings => ("complete", Exit::Complete),
+            DecisionSignal::Stalled => ("stalled", Exit::MaxRounds),
+            DecisionSignal::MaxReached | DecisionSignal::None => {
                 ("stopped-at-max-rounds", Exit::MaxRounds)
             }
         };
-        let rendered = match exit {
-            Exit::Reviewer => String::new(),
-            _ => self.render(held, SUMMARY, Variables::new())?,
-        };
-        let summary = rendered.trim_end();
-        let cause = (exit == Exit::Reviewer).then(|| context::failure_cause(raw));
-        let waits = (!held.phase().is_terminal()).then(|| resume::help(held));
-        if self.arguments.json {
-            let (report, fixes) = report::existing_files(held);
-            let mut facts = json!({
-                "id": held.id().as_str(),
-                "ending": ending,
-                "plan": (!reviews_changes(held)).then(|| raw.path("{subject}")),
-                "report": report.map(|path| store.root().join(path)),
-                "fixes": fixes.map(|path| store.root().join(path)),
-                "rounds": rounds::rounds(raw),
-                "seconds": rounds::seconds(raw, Timestamp::now()),
-                "state": store.path_of(held.id()),
-                "findings": findings_file::findings_path(store, raw.id(), held.fields().round),
-                "caveats": caveats::all(held),
-                "cause": cause,
-                "waits": waits,
-                "summary": summary,
-            });
-            if let Some(facts) = facts.as_object_mut() {
-                facts.retain(|_, fact| !fact.is_null());
-            }
-            out::json(&facts);
-        } else if let Some(cause) = cause {
-            let (state, help) = match &waits {
-                None => (
-                    "is over",
-                    "once the reviewer works, run the same command again",
-                ),
-                Some(waits) => ("is kept, with the rounds that are finished", &**waits),
-            };
-            let id = held.id();
-            let message = format!("the reviewer gave no verdict: {cause}; loop {id} {state}");
-            return Err(Failure::with_help(Exit::Reviewer, message, help));
+        let (summary, cause) = if is_reviewed {
+            (self.render(held, SUMMARY, Variables::new())?, None)
         } else {
-            out::line("");
-            out::line(summary);
-            out::line(&format!("State: {}", text::shown(store.path_of(held.id()))));
+            (String::new(), Some(context::cause(raw)))
+        };
+        let summary = summary.trim_end();
+        let waits = (!held.phase().is_terminal()).then(|| resume::help(held));
+        let (report, fixes) = report::existing_files(held);
+        match cause {
+            _ if self.arguments.json => {
+                let mut facts = json!({
+                    "id": id.as_str(),
+                    "ending": ending,
+                    "plan": (!reviews_changes(raw)).then(|| raw.path("{subject}")),
+                    "report": report.map(|path| store.root().join(path)),
+                    "fixes": fixes.map(|path| store.root().join(path)),
+                    "rounds": rounds::rounds(raw),
+                    "seconds": rounds::seconds(raw, Timestamp::now()),
+                    "state": store.path_of(id),
+                    "findings": findings_file::findings_path(store, id, held.fields().round),
+                    "caveats": caveats::all(held),
+                    "cause": cause,
+                    "waits": waits,
+                    "summary": summary,
+                });
+                if let Some(facts) = facts.as_object_mut() {
+                    facts.retain(|_, fact| !fact.is_null());
+                }
+                out::json(&facts);
+            }
+            None => {
+                let state = text::shown(store.path_of(id));
+                out::line(&format!("\n{summary}\nState: {state}"));
+            }
+            Some(cause) => {
+                let (state, help) = match &waits {
+                    None => (
+                        "is over",
+                        "once the reviewer works, run the same command again",
+                    ),
+                    Some(waits) => ("is kept, with the rounds that are finished", &**waits),
+                };
+                let message = format!("the reviewer gave no verdict: {cause}; loop {id} {state}");
+                return Err(Failure::with_help(Exit::Reviewer, message, help));
+            }
         }
         Ok(exit)
     }
 }
 
-fn internal_failure(held: &AnyLoop, problem: &str) -> Failure {
+/// Returns the failure of a run at a fault.
+fn failure(held: &AnyLoop, problem: &str) -> Failure {
     resume::failure(held, Exit::Internal, problem)
 }

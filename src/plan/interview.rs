@@ -1,5 +1,4 @@
-//! The interview of `/claudex:plan`: its answers become part of the topic, once, while the plan is
-//! drafted.
+//! The interview of `/claudex:plan`: its answers become part of the topic, once, while the plan is drafted.
 //!
 //! They come from the hook of the question tool, so the agent cannot make them up.
 
@@ -26,21 +25,19 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
     let held = AnyLoop::open(&store, &id, Actor::Person)
         .ok()
         .filter(takes_answers)?;
+    let output = |agent: &str, person: Option<String>| HookOutput {
+        agent: Some(INFO.line(agent)),
+        person: person.map(|line| INFO.line(&line)),
+        ..HookOutput::default()
+    };
     Some(match record(&held, &parts) {
-        Ok(()) => HookOutput {
-            agent: Some(INFO.line(&format!("the answers are in the topic of loop {id}."))),
-            ..HookOutput::default()
-        },
+        Ok(()) => output(&format!("the answers are in the topic of loop {id}."), None),
         Err(problem) => {
             let problem = text::one_line(&problem, 300);
             store.log(&format!("{id} interview: {problem}"));
-            let agent = "the answers could not be added to the topic. Write them into the plan.";
             let person = format!("the answers are not in the topic of loop {id}: {problem}");
-            HookOutput {
-                agent: Some(INFO.line(agent)),
-                person: Some(INFO.line(&person)),
-                ..HookOutput::default()
-            }
+            let agent = "the answers could not be added to the topic. Write them into the plan.";
+            output(agent, Some(person))
         }
     })
 }
@@ -48,22 +45,19 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
 fn takes_answers(held: &AnyLoop) -> bool {
     let fields = held.fields();
     held.phase() == Phase::Drafting
-        && !super::reviews_changes(held)
+        && !super::reviews_changes(held.raw())
         && !fields.interview_used
         && !fields.from_draft
 }
 
 /// Returns the answers to the interview's questions, as `Scope: …`. The first of each counts.
 fn parts(answers: &[Answer]) -> Vec<String> {
-    let answer_to = |header: &str| {
-        answers
-            .iter()
-            .find(|answer| answer.header.trim().eq_ignore_ascii_case(header))
+    let part = |header: &str| {
+        let is_of_header = |one: &&Answer| one.header.trim().eq_ignore_ascii_case(header);
+        let answer = answers.iter().find(is_of_header)?;
+        Some(format!("{header}: {}", answer.text))
     };
-    HEADERS
-        .into_iter()
-        .filter_map(|header| Some(format!("{header}: {}", answer_to(header)?.text)))
-        .collect()
+    HEADERS.into_iter().filter_map(part).collect()
 }
 
 /// Sets the topic and `interview_used` in one change.

@@ -54,8 +54,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
                         machine.first_entries().len(),
                         machine.edges().len(),
                     )),
-                    Err(found) if exit != Exit::Usage => exit = found,
-                    Err(_) => {}
+                    Err(_) if exit == Exit::Usage => {}
+                    Err(found) => exit = found,
                 }
             }
         }

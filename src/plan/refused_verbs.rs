@@ -6,7 +6,7 @@ use super::{AnyLoop, Phase, Verb, reviews_changes};
 /// Returns the next step after a refused transition, if it is better than the refusal.
 pub(super) fn help(held: &AnyLoop, transition: &str) -> Option<String> {
     let signal = held.fields().decision_signal;
-    let (slash, terminal) = if reviews_changes(held) {
+    let (slash, terminal) = if reviews_changes(held.raw()) {
         ("review".to_owned(), "review --changes")
     } else {
         (format!("plan --continue {}", held.id()), "more")
@@ -38,7 +38,7 @@ pub(super) fn help(held: &AnyLoop, transition: &str) -> Option<String> {
 pub(super) fn start_instead(held: &AnyLoop, verb: &Verb) -> Option<Vec<String>> {
     let is_finished = matches!(held.phase(), Phase::Done | Phase::Errored);
     match verb {
-        Verb::More { rounds, .. } if is_finished && !reviews_changes(held) => {
+        Verb::More { rounds, .. } if is_finished && !reviews_changes(held.raw()) => {
             let arguments = format!("plan --continue {} --rounds {rounds}", held.id());
             Some(arguments.split(' ').map(str::to_owned).collect())
         }

@@ -1,7 +1,7 @@
 //! The files that a review of changes leaves in the project: the report, and the proposed patches.
 //!
-//! Each patch is tried against the work tree as it is when the report is written, in an index of
-//! our own. Nothing is applied. Both files are written after each verdict.
+//! Each patch is tried against the work tree as it is when the report is written, in an index of our own. Nothing is applied.
+//! Both files are written after each verdict.
 
 use std::cell::LazyCell;
 
@@ -32,7 +32,7 @@ const MAX_LINE_CHARS: usize = 500;
 
 /// Writes the report after a review of changes, and returns the lines that name its files.
 pub(super) fn after_review(held: &AnyLoop) -> Vec<String> {
-    if !super::reviews_changes(held) {
+    if !super::reviews_changes(held.raw()) {
         return Vec::new();
     }
     write(held).unwrap_or_else(|problem| {
@@ -95,18 +95,15 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
             "findings": findings.replace('<', "&lt;").trim(),
         }));
     }
-    let tree = match fixes.as_slice() {
-        [] => None,
-        _ => snapshot.as_ref().ok().map(Snapshot::tree),
-    };
+    let has_fixes = !fixes.is_empty();
+    let tree = has_fixes.then(|| snapshot.as_ref().ok().map(Snapshot::tree));
     let applying = fixes.iter().filter(|fix| fix["problem"].is_null()).count();
-    let copy = changes(held);
-    let compared = copy.lines().map_while(|line| line.strip_prefix("# "));
+    let compared = compared(held);
     let facts = json!({
         "id": held.id().as_str(),
         "topic": plain_line(&held.fields().topic),
         "copy": plain_line(&held.fields().subject),
-        "compared": compared.map(plain_line).collect::<Vec<_>>(),
+        "compared": compared.iter().map(|line| plain_line(line)).collect::<Vec<_>>(),
         "rounds": reviewed,
         "fixes": fixes,
         "applying": applying,
@@ -118,7 +115,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 
     put(&folder, &report_file, REPORT, &facts)?;
     let mut lines = vec![format!("report: {}", text::exact(report_file))];
-    if !fixes.is_empty() {
+    if has_fixes {
         put(&folder, &fixes_file, FIXES, &facts)?;
         lines.push(format!(
             "proposed patches, none of them applied: {} ({applying} of {} would apply)",
@@ -171,25 +168,23 @@ fn plain_line(line: &str) -> String {
 
 /// Returns the sentence about files that the last review left out, because the changes are too large.
 pub(super) fn left_out(held: &AnyLoop) -> Option<String> {
-    let copy = changes(held);
-    let files: Vec<&str> = copy
-        .lines()
-        .map_while(|line| line.strip_prefix("# "))
-        .filter_map(|line| line.strip_prefix("left out: "))
-        .collect();
-    let first = plain_line(files.first()?);
-    Some(match files.len() {
-        1 => format!("The review left out {first}."),
-        count => format!("The review left out {first} and {} more.", count - 1),
+    let compared = compared(held);
+    let mut files = compared
+        .iter()
+        .filter_map(|line| line.strip_prefix("left out: "));
+    let first = plain_line(files.next()?);
+    Some(match files.count() {
+        0 => format!("The review left out {first}."),
+        more => format!("The review left out {first} and {more} more."),
     })
 }
 
-/// Returns the copy of the changes that were reviewed last.
-fn changes(held: &AnyLoop) -> String {
-    held.raw()
-        .read("{subject}")
-        .and_then(files::text)
-        .unwrap_or_default()
+/// Returns the lines about what was compared, from the copy of the changes that were reviewed last.
+fn compared(held: &AnyLoop) -> Vec<String> {
+    let read = held.raw().read("{subject}").and_then(files::text);
+    let copy = read.unwrap_or_default();
+    let lines = copy.lines().map_while(|line| line.strip_prefix("# "));
+    lines.map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{LoopArgs, NextAction};
 use claudex_loop::program::{locate, loops};
-use claudex_loop::store::{LoopId, Store};
 use claudex_loop::text;
 
 use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
@@ -13,11 +12,12 @@ use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
 /// Returns how to resume a loop of `run`, also from another folder.
 pub(super) fn help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
-    let is_here = loops::here().is_ok_and(|here| locate::root(INFO.state, &here) == root);
-    let elsewhere = (!is_here).then(|| format!(", in {}", text::shown(root)));
+    let place = match loops::here() {
+        Ok(here) if locate::root(INFO.state, &here) == root => String::new(),
+        _ => format!(", in {}", text::shown(root)),
+    };
     format!(
-        "to go on with it{}:\n    claudex-loop run --resume {}\ngive its flags again, such as --reviewer and --drafter",
-        elsewhere.unwrap_or_default(),
+        "to go on with it{place}:\n    claudex-loop run --resume {}\ngive its flags again, such as --reviewer and --drafter",
         held.id()
     )
 }
@@ -41,17 +41,17 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
     Some(held.phase()).filter(|phase| phase.is_terminal())
 }
 
-/// Opens a loop of `run` that is not over. An archived one is brought back. A review of changes
-/// that no session has taken up becomes one of `run`: it was started in a terminal, and ends there.
+/// Opens a loop of `run` that is not over. An archived one is brought back. A review of changes that no session has taken up
+/// becomes one of `run`: it was started in a terminal, and ends there.
 pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
-    let held = AnyLoop::open(&place_of(&store, &id), &id, Actor::Hook).map_err(Failure::refusal)?;
+    let held =
+        AnyLoop::open(&loops::place_of(&store, &id), &id, Actor::Hook).map_err(Failure::refusal)?;
     let session = held.raw().record().session().unwrap_or_default();
     let problem = match session.as_str() {
         _ if held.phase().is_terminal() => format!("it is over ({})", held.phase()),
         _ if store.is_running(&id) => "its review is running in another process".to_owned(),
-        RUN => String::new(),
-        _ if is_unowned_review(&held) => String::new(),
+        _ if session == RUN || is_unowned_review(&held) => String::new(),
         UNKNOWN => {
             "no session has taken it up yet, and the next one that ends a turn here does".to_owned()
         }
@@ -80,20 +80,10 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     AnyLoop::open(&store, &id, Actor::Hook).map_err(Failure::refusal)
 }
 
-/// Returns the store in which a loop is: the archive, or the folder itself.
-pub(super) fn place_of(store: &Store, id: &LoopId) -> Store {
-    if store.has_archived(id) {
-        store.archived_store(id.as_str())
-    } else {
-        store.clone()
-    }
-}
-
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.
 fn is_unowned_review(held: &AnyLoop) -> bool {
-    let session = held.raw().record().session().unwrap_or_default();
-    let is_unowned = [UNKNOWN, ""].contains(&session.as_str());
-    is_unowned && reviews_changes(held) && !held.phase().is_terminal()
+    let is_unowned = loops::owner(held.raw()).is_none();
+    is_unowned && reviews_changes(held.raw()) && !held.phase().is_terminal()
 }
 
 /// Returns what comes next in a loop that is driven from a terminal and is not being reviewed.
@@ -102,7 +92,7 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
     if held.phase().is_terminal() || held.raw().store().is_running(id) {
         return None;
     }
-    if super::is_of_run(held) {
+    if super::is_of_run(held.raw()) {
         let next = format!("if its run was interrupted, {}", help(held));
         return Some(NextAction::new("its run", next));
     }
@@ -114,7 +104,7 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
 /// Refuses `resume` for a loop of `run`, which no session drives.
 pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), Failure> {
     let id = held.id();
-    let is_active_run = super::is_of_run(held) && !held.phase().is_terminal();
+    let is_active_run = super::is_of_run(held.raw()) && !held.phase().is_terminal();
     if !is_active_run || !matches!(verb, Verb::Resume { .. }) {
         return Ok(());
     }

@@ -1,10 +1,7 @@
 //! `run` and `review --changes`: a loop from its first round to its summary, outside Claude Code.
 
-use std::time::Instant;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use claudex_loop::Actor;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{Exit, Failure};
@@ -33,8 +30,7 @@ pub(super) struct Run {
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_rounds)]
     rounds: Option<u64>,
-    /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default:
-    /// CLAUDEX_REVIEWER, else auto]
+    /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
     #[arg(long, value_name = "NAME")]
     reviewer: Option<String>,
     /// A command that revises the plan between rounds; it gets the findings on stdin
@@ -48,8 +44,7 @@ pub(super) struct Run {
 // The flags of `review` that only `--changes` uses. A doc comment would become the help.
 #[derive(Debug, Args)]
 struct Changes {
-    /// Have the work tree’s changes reviewed, in a loop that begins and ends here; arguments are its
-    /// topic
+    /// Have the work tree’s changes reviewed, in a loop that begins and ends here; arguments are its topic
     #[arg(long, conflicts_with = "follow")]
     changes: bool,
     /// The topic's words after the first, which is in the place of a loop's id.
@@ -134,21 +129,16 @@ fn drive(
     let root = locate::root(INFO.state, folder);
     let settings = loops::settings(INFO, &root, None)?;
     let named = arguments.reviewer.as_deref();
-    if named.is_some_and(|named| named != settings.reviewer)
-        && Caller::from_env().actor(false) == Actor::Agent
-    {
-        return Err(review::users_choice("claudex-loop run"));
-    }
+    review::check_choice(named, &settings, Caller::from_env().actor(false))?;
     let reviewer = reviewers::choose(named, None, &settings, &root)?;
 
     let held = begin(&settings)?;
-    let mut driver = Driver {
+    let driver = Driver {
         program,
         settings: &settings,
         reviewer: &reviewer,
         arguments,
         console: Console::new("  ".to_owned(), arguments.json),
-        polled: Instant::now(),
     };
     driver.drive(held)
 }

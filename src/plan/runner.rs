@@ -1,8 +1,7 @@
-//! The runner: a script beside the state file that runs the review of a round. Each round writes it
-//! again.
+//! The runner: a script beside the state file that runs the review of a round. Each round writes it again.
 //!
-//! An agent runs it if its shell does not find the program by its name. It contains no path of the
-//! plugin, whose folder changes with each update, and no text of the user.
+//! An agent runs it if its shell does not find the program by its name. It contains no path of the plugin, whose folder changes
+//! with each update, and no text of the user.
 
 use std::env;
 
@@ -30,20 +29,20 @@ const SUFFIX: &str = "-runner.sh";
 /// Upper limit of continued loops whose findings a reviewer is shown.
 const MAX_CONTINUED_LOOPS: usize = 10;
 
-/// Returns the line with which the agent runs the review: the program, which the plugin's commands
-/// permit, if the agent's shell finds it; else the runner, for which the client asks its user.
+/// Returns the line with which the agent runs the review: the program, which the plugin's commands permit, if the agent's shell
+/// finds it; else the runner, for which the client asks its user.
 ///
 /// Only agents have the plugin's `bin/` on their PATH, and only if a shell can read its path.
 pub(super) fn line(raw: &Raw) -> String {
     let program = super::INFO.program;
     let folders = env::var_os("PATH");
     let is_on_path = || find_program(program, folders.as_deref(), raw.store().root()).is_some();
-    let is_in_plugin = |plugin: String| {
+    let is_in_plugin = || {
+        let plugin = env::var("CLAUDE_PLUGIN_ROOT").unwrap_or_default();
         let file = Utf8PathBuf::from(&plugin).join("bin").join(program);
-        !plugin.contains(['"', '\'', '$', '`']) && file.is_file()
+        !plugin.is_empty() && !plugin.contains(['"', '\'', '$', '`']) && file.is_file()
     };
-    let plugin = || env::var("CLAUDE_PLUGIN_ROOT");
-    if Caller::from_env().inside && (is_on_path() || plugin().is_ok_and(is_in_plugin)) {
+    if Caller::from_env().inside && (is_on_path() || is_in_plugin()) {
         format!("{program} review {}", raw.id())
     } else {
         let runner = raw.store().sidecar(raw.id(), SUFFIX);

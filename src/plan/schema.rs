@@ -1,7 +1,7 @@
 //! `machine schema`: the JSON Schema of machine.toml, for editors.
 //!
-//! The schema is read out of serde's answers to small files with a wrong value at some place, so it
-//! cannot differ from the model: the answers list the keys and words.
+//! The schema is read out of serde's answers to small files with a wrong value at some place, so it cannot differ from the model:
+//! the answers list the keys and words.
 
 use claudex_build::model::Machine;
 use serde::Deserialize as _;
@@ -68,8 +68,7 @@ fn schema_at(file: &str) -> Value {
     }
 }
 
-/// The model's message about a value. It is empty if the value is allowed, or the message is about a
-/// missing part around it.
+/// The model's message about a value. It is empty if the value is allowed, or the message is about a missing part around it.
 struct Answer(String);
 
 /// Asks the model about a value in the place of `@` in a file.

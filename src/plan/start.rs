@@ -1,21 +1,21 @@
-//! The start of a loop: the flags and fields of `start`, and the starts of `run` and
-//! `review --changes`.
+//! The start of a loop: the flags and fields of `start`, and the starts of `run` and `review --changes`.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use claudex_loop::digest::sha256;
-use claudex_loop::files::{MAX_BYTES, folder_of, if_there};
+use claudex_loop::files::{MAX_BYTES, UntrustedError, folder_of, if_there};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MOST_ROUNDS, Settings};
 use claudex_loop::program::start::{StartRequest, begin_loop};
 use claudex_loop::program::{Program, locate, loops};
 use claudex_loop::review::changes::{self, Since};
+use claudex_loop::review::prompt;
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, Timestamp, text};
 use serde_json::Value;
 
-use super::{AnyLoop, INFO, Mode, resume, run};
+use super::{AnyLoop, INFO, Mode, run};
 
 /// The default name of the plan's file.
 pub(super) const PLAN: &str = "PLAN.md";
@@ -181,7 +181,7 @@ fn review_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
 fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     let found = loops::find(INFO, Some(named));
     let (store, id) = found.map_err(|failure| failure.exiting(Exit::Usage))?;
-    let store = resume::place_of(&store, &id);
+    let store = loops::place_of(&store, &id);
     let refused = |problem: &str| {
         usage(
             &format!("cannot continue {id}: {problem}"),
@@ -191,7 +191,9 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     let continued =
         AnyLoop::open(&store, &id, Actor::Person).map_err(|error| refused(&error.to_string()))?;
     match continued.phase() {
-        _ if super::reviews_changes(&continued) => Err(refused("it reviewed changes, not a plan")),
+        _ if super::reviews_changes(continued.raw()) => {
+            Err(refused("it reviewed changes, not a plan"))
+        }
         phase if !phase.is_terminal() => Err(refused(&format!(
             "it is not over yet (phase {phase}); to go on with it:\n    claudex-loop resume {id}"
         ))),
@@ -233,22 +235,25 @@ pub(super) fn read_plan(
     here: &Utf8Path,
     plan: &Utf8Path,
 ) -> Result<(Utf8PathBuf, String), Failure> {
-    let unusable = |problem: &str| {
-        let path = text::shown(here.join(plan));
-        let help = "give the path of a Markdown file with the plan";
-        let message = format!("cannot review the plan {path}: {problem}");
-        usage(&message, help)
-    };
+    let path = here.join(plan);
     // Below the project's root no symlink is followed; elsewhere the user chose the folder.
-    let found = folder_of(&[&locate::root(INFO.state, here)], &here.join(plan));
+    let found = folder_of(&[&locate::root(INFO.state, here)], &path);
     let read = found.and_then(|(folder, name)| {
         let path = folder.path().canonicalize_utf8()?.join(&name);
         Ok((path, folder.read(&name, MAX_BYTES)?))
     });
-    let (path, bytes) = read.map_err(|error| unusable(&error.to_string()))?;
-    let content = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8 text"))?;
+    let (path, bytes) = read.map_err(|error| unreadable(&path, &error).exiting(Exit::Usage))?;
+    let refused = |problem: &str, help: &str| {
+        let path = text::shown(&path);
+        usage(&format!("cannot review the plan {path}: {problem}"), help)
+    };
+    prompt::check_size(bytes.len()).map_err(|problem| refused(&problem, prompt::SPLIT_HELP))?;
+    let content = String::from_utf8(bytes)
+        .map_err(|_| refused("it is not UTF-8 text", "save it as UTF-8"))?;
     let mut lines = content.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().ok_or_else(|| unusable("it is empty"))?;
+    let Some(first) = lines.next() else {
+        return Err(refused("it is empty", "write the plan first"));
+    };
     let heading = content.lines().find(|line| line.starts_with('#'));
     let title = heading.unwrap_or(first).trim_start_matches('#');
     let topic = match title.trim() {
@@ -263,10 +268,12 @@ fn usage(message: &str, help: &str) -> Failure {
     Failure::with_help(Exit::Usage, message.to_owned(), help)
 }
 
+/// Returns the failure of a file that cannot be read. An error about a file that is not trusted names its path.
 fn unreadable(path: &Utf8Path, error: &std::io::Error) -> Failure {
-    Failure::with_help(
-        Exit::Internal,
-        format!("cannot read {}: {error}", text::shown(path)),
-        "check that the file is regular and that you may read it",
-    )
+    let message = match UntrustedError::in_error(error) {
+        Some(error) => error.to_string(),
+        None => format!("cannot read {}: {error}", text::shown(path)),
+    };
+    let help = "check that the file is regular and that you may read it";
+    Failure::with_help(Exit::Internal, message, help)
 }

@@ -1,5 +1,6 @@
 //! The console of a command that takes its time: lines of progress, until the process is asked to end.
 
+use std::cell::Cell;
 use std::io::IsTerminal as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub struct Console {
     prefix: String,
     is_stderr: bool,
     /// The bytes that the lines of programs may still have.
-    bytes_left: usize,
+    bytes_left: Cell<usize>,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -39,11 +40,11 @@ impl Console {
         Self {
             prefix,
             is_stderr,
-            bytes_left: if std::io::stdout().is_terminal() {
+            bytes_left: Cell::new(if std::io::stdout().is_terminal() {
                 usize::MAX
             } else {
                 MAX_PROGRAM_BYTES
-            },
+            }),
             interrupted,
         }
     }
@@ -58,7 +59,7 @@ impl Console {
     }
 
     /// Shows an event of a round, and returns the flow.
-    pub fn event(&mut self, event: RoundEvent<'_>) -> ControlFlow<()> {
+    pub fn event(&self, event: RoundEvent<'_>) -> ControlFlow<()> {
         match event {
             RoundEvent::Began(reviewer) => self.line(&format!("reviewer: {reviewer}")),
             RoundEvent::Line(line) => self.line(line),
@@ -69,10 +70,11 @@ impl Console {
     }
 
     /// Shows a line that a program wrote, at the limit a note instead, and then nothing.
-    fn program_line(&mut self, line: &str) {
-        let before = self.bytes_left;
-        self.bytes_left = before.saturating_sub(line.len() + LINE_OVERHEAD_BYTES);
-        match (before, self.bytes_left) {
+    fn program_line(&self, line: &str) {
+        let before = self.bytes_left.get();
+        let left = before.saturating_sub(line.len() + LINE_OVERHEAD_BYTES);
+        self.bytes_left.set(left);
+        match (before, left) {
             (0, _) => {}
             (_, 0) => self.line("it says more than is shown"),
             _ => self.line(line),
@@ -81,11 +83,21 @@ impl Console {
 
     /// Shows a line with the prefix.
     pub fn line(&self, line: &str) {
-        self.emphasize(&format!("{}{line}", self.prefix), "", Tone::Heading);
+        self.emphasize(line, "", Tone::Heading);
+    }
+
+    /// Shows a line with the prefix and a coloured word.
+    pub fn emphasize(&self, line: &str, word: &str, tone: Tone) {
+        self.plain(&format!("{}{line}", self.prefix), word, tone);
+    }
+
+    /// Shows text as it is.
+    pub fn text(&self, text: &str) {
+        self.plain(text, "", Tone::Heading);
     }
 
     /// Shows a line as it is, with a coloured word.
-    pub fn emphasize(&self, line: &str, word: &str, tone: Tone) {
+    pub fn plain(&self, line: &str, word: &str, tone: Tone) {
         if self.is_stderr {
             out::note(line);
         } else {

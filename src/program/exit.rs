@@ -143,7 +143,7 @@ pub fn bad_usage(error: &clap::Error) -> Exit {
 }
 
 /// Returns an error with its help in one sentence.
-pub(super) fn with_help(error: &dyn Diagnostic) -> String {
+pub fn with_help(error: &dyn Diagnostic) -> String {
     match error.help() {
         Some(help) => format!("{error}; {help}"),
         None => error.to_string(),

@@ -102,12 +102,11 @@ fn state_folder(root: &Utf8Path, named: &Utf8Path) -> Utf8PathBuf {
 /// # Errors
 /// Returns an error if it does not exist any more, or if its path is not UTF-8.
 pub fn here() -> Result<Utf8PathBuf, Failure> {
-    let here = std::env::current_dir().map_err(|error| error.to_string());
-    here.and_then(|path| {
-        Utf8PathBuf::from_path_buf(path)
-            .map_err(|path| format!("the path {} is not UTF-8", path.display()))
-    })
-    .map_err(|problem| {
+    let here = std::env::current_dir().and_then(|path| {
+        Utf8PathBuf::try_from(path).map_err(camino::FromPathBufError::into_io_error)
+    });
+    here.map_err(|error| {
+        let problem = format!("cannot use the working directory: {error}");
         let help = "change to a folder that exists and has a UTF-8 path";
         Failure::with_help(Exit::Internal, problem, help)
     })

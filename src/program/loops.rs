@@ -60,6 +60,15 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
     Ok((store, id))
 }
 
+/// Returns the store in which a loop is: the archive, or the folder itself.
+pub fn place_of(store: &Store, id: &LoopId) -> Store {
+    if store.has_archived(id) {
+        store.archived_store(id.as_str())
+    } else {
+        store.clone()
+    }
+}
+
 /// Finds the only active loop.
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
     let here = here()?;
@@ -182,7 +191,7 @@ pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), F
 }
 
 /// Returns the session that has a loop.
-pub(super) fn owner(raw: &Raw) -> Option<String> {
+pub fn owner(raw: &Raw) -> Option<String> {
     let session = raw.record().session();
     locate::owner(session.as_deref()).map(str::to_owned)
 }

@@ -5,12 +5,11 @@ use serde_json::json;
 use super::builder::Program;
 use super::caller::Caller;
 use super::extension::{NextAction, Variables};
-use super::{display, next_action, out};
+use super::{display, next_action, out, rounds};
 use crate::behaviours::loop_message;
 use crate::machine::table::{PhaseInfo, Table};
 use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::message::{Message, Render as _};
-use crate::review::runs;
 use crate::store::Entry;
 use crate::text;
 
@@ -72,17 +71,9 @@ pub(super) fn turn_end_note(
 /// Returns why the last review gave no verdict, if the edge that was taken just now leaves a reviewing phase.
 fn last_failure(raw: &Raw) -> Option<String> {
     let edge = raw.last_edge()?;
-    let reviewed = raw.table().phases[edge.from].on_stop.as_ref()?.name == "review";
-    if !reviewed {
-        return None;
-    }
+    let behaviour = raw.table().phases[edge.from].on_stop.as_ref()?;
     // The run belongs to the visit that this edge ended.
-    let journal = raw.journal().ok()?;
-    let last = runs::read(&journal)
-        .into_iter()
-        .rfind(|run| run.ended.is_some())?;
-    let cause = last.cause()?.to_string();
-    Some(cause.trim_end_matches(['.', ' ']).to_owned())
+    rounds::failure(raw).filter(|_| behaviour.name == "review")
 }
 
 /// Returns the help of a refusal: nothing was changed, and the commands that can be run now.

@@ -9,7 +9,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::reviewers::Chosen;
 use super::settings::Settings;
-use super::{Tone, arguments, attempts, incompatible, loops, messages, out, reviewers, rounds};
+use super::{Tone, arguments, attempts, incompatible, loops, messages, reviewers, rounds};
 use crate::behaviours::verify::{self, NotRun};
 use crate::machine::{Actor, LoopFacts as _, LoopHandle, PersonaInfo, PhaseDeclaration as _, Raw};
 use crate::review::ReviewSpec;
@@ -43,12 +43,10 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result
     program.prepare(&*held, &settings, actor);
 
     let named = arguments.reviewer.as_deref();
-    let is_other = |named: &&str| actor == Actor::Agent && *named != settings.reviewer;
-    if let Some(named) = named.filter(is_other) {
+    if let (Err(refusal), Some(named)) = (check_choice(named, &settings, actor), named) {
         let tried = format!("review --reviewer {}", text::one_line(named, 60));
-        store.log(&format!("{id} {tried} refused: {USERS_CHOICE}"));
         attempts::note(&store, &id, actor, &tried, USERS_CHOICE);
-        return Err(users_choice(&format!("{} review {id}", info.program)));
+        return Err(refusal);
     }
     let phase = messages::phase(raw);
     let review = phase.review().map(|spec| (raw, spec));
@@ -110,32 +108,47 @@ pub struct Review<'r> {
 }
 
 impl Review<'_> {
-    /// Runs the round, and prints the findings.
+    /// Runs the round, and prints its result.
     fn run_and_print(&self) -> Result<Exit, Failure> {
-        let info = self.program.info;
         let raw = self.held.raw();
-        let store = raw.store();
-        let mut console = Console::new(info.line(""), false);
+        let console = Console::new(self.program.info.line(""), false);
         let persona = self.persona().label;
         console.line(&format!("{}, {persona}", rounds::full_name(raw, self.spec)));
-        let ended = self.run(&mut |event| console.event(event));
-        let report = ended.map_err(|error| {
-            let exit = match error {
-                RoundError::Interrupted => Exit::Interrupted,
-                _ if error.is_refusal() => Exit::Refused,
-                _ => Exit::Internal,
-            };
-            Failure::new(exit, error)
-        })?;
+        let report = self
+            .run(&mut |event| console.event(event))
+            .map_err(|error| {
+                let exit = match error {
+                    RoundError::Interrupted => Exit::Interrupted,
+                    _ if error.is_refusal() => Exit::Refused,
+                    _ => Exit::Internal,
+                };
+                Failure::new(exit, error)
+            })?;
+        self.print(&console, &report);
+        Ok(match report.run.cause() {
+            Some(_) => Exit::Reviewer,
+            None => Exit::Complete,
+        })
+    }
 
+    /// Prints the result of a round, its findings, and the extension's lines.
+    pub fn print(&self, console: &Console, report: &Report) {
+        let raw = self.held.raw();
+        let store = raw.store();
         let run = &report.run;
-        console.emphasize(&info.line(&result(raw, &report)), rounds::CLEAN, Tone::Good);
+        let before = if report.was_reviewed {
+            "reviewed before: "
+        } else {
+            ""
+        };
+        let result = format!("{before}{}", result(raw, run));
+        console.emphasize(&result, rounds::CLEAN, Tone::Good);
         if run.cause().is_some() {
             let output = round::output_path(store, raw.id(), &run.began.run);
             if output.exists() {
                 console.line(&format!("what it wrote: {}", text::exact(&output)));
             }
-            return Ok(Exit::Reviewer);
+            return;
         }
         if !run.findings().is_empty()
             && let Ok(findings) = store
@@ -143,14 +156,13 @@ impl Review<'_> {
                 .and_then(crate::files::text)
         {
             // An agent in a client may not be allowed to read a file outside of its folder.
-            print_findings(&findings);
+            print_findings(console, &findings);
         }
         let more = self.program.extension.reviewed(self.held);
         if !more.is_empty() {
-            out::line("");
+            console.text("");
         }
         more.iter().for_each(|line| console.line(line));
-        Ok(Exit::Complete)
     }
 
     /// Returns the persona of the round.
@@ -178,20 +190,31 @@ impl Review<'_> {
             verified: verify::text(raw),
             failed: verify::failed(raw),
         };
-        let limits = self.reviewer.limits;
-        self.reviewer.ask_in_turn(
-            |report: &Result<Report, RoundError>| report.as_ref().ok()?.run.cause(),
-            |next, line| {
-                // A listener that cancels does so again at the next event.
-                let _ = line.map(|line| listener(RoundEvent::Line(line)));
-                round::run(&prompt, limits, &next.reviewer, &mut |event| {
-                    listener(match event {
-                        RoundEvent::Began(_) => RoundEvent::Began(&next.shown),
-                        event => event,
-                    })
+        let ask = |reviewer: &Chosen, listener: &mut round::Listener<'_>| {
+            let limits = self.reviewer.limits;
+            round::run(&prompt, limits, &reviewer.reviewer, &mut |event| {
+                listener(match event {
+                    RoundEvent::Began(_) => RoundEvent::Began(&reviewer.shown),
+                    event => event,
                 })
-            },
-        )
+            })
+        };
+        let mut ended = ask(self.reviewer, listener);
+        let mut last = self.reviewer;
+        for next in &self.reviewer.next {
+            let cause = ended.as_ref().ok().and_then(|report| report.run.cause());
+            let Some(cause) = cause.filter(|cause| cause.kind.falls_over()) else {
+                break;
+            };
+            let from = &last.reviewer.name;
+            let to = &next.reviewer.name;
+            let line = format!("{from} could not run, {to} reviews instead: {cause}");
+            // A listener that cancels does so again at the next event.
+            let _ = listener(RoundEvent::Line(&line));
+            ended = ask(next, listener);
+            last = next;
+        }
+        ended
     }
 }
 
@@ -206,14 +229,7 @@ fn verify_first(
     if !verify::is_used_in(raw) || is_reviewed() {
         return Ok(());
     }
-    let ran = verify::verify(raw, &mut |line| match line {
-        Some(line) => {
-            let line = format!("running {}", text::one_line(line, 200));
-            listener(RoundEvent::Line(&line))
-        }
-        None => listener(RoundEvent::Tick),
-    });
-    let not_run = match ran {
+    let not_run = match verify::verify(raw, listener) {
         Ok(ran) => ran.permission_problem(raw),
         Err(NotRun::Interrupted) => return Err(RoundError::Interrupted),
         Err(why) => Some(why.to_string()),
@@ -228,7 +244,7 @@ fn verify_first(
 /// Shows a review that another process runs, to its end. Never starts one.
 fn follow(info: &ProgramInfo, raw: &Raw) -> Result<Exit, Failure> {
     let id = raw.id();
-    let mut console = Console::new(info.line(""), false);
+    let console = Console::new(info.line(""), false);
     let watched = round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event));
     // Only an interrupt ends it early.
     let was_running = watched.map_err(|_| {
@@ -248,12 +264,12 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> Result<Exit, Failure> {
     if !was_running {
         console.line("no review is running; this was the last one");
     }
+    let [run_id, reviewer] =
+        [&run.began.run, &run.began.reviewer].map(|text| text::one_line(text, 60));
+    let round = run.began.round;
+    let result = result(raw, &run);
     console.line(&format!(
-        "run {} of round {} by {}: {}",
-        text::one_line(&run.began.run, 60),
-        run.began.round,
-        text::one_line(&run.began.reviewer, 60),
-        result_of(raw, &run)
+        "run {run_id} of round {round} by {reviewer}: {result}"
     ));
     Ok(if run.verdict().is_some() || !was_running {
         Exit::Complete
@@ -262,49 +278,39 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> Result<Exit, Failure> {
     })
 }
 
-/// Returns the refusal of an agent's choice of a reviewer; `review` is the command without the choice.
-pub fn users_choice(review: &str) -> Failure {
-    Failure::with_help(
-        Exit::Refused,
-        USERS_CHOICE.to_owned(),
-        &format!(
-            "leave the choice out:\n    {review}\nthe user chooses it by `reviewer` in the configuration, or in a \
-             terminal:\n    {review} --reviewer NAME"
-        ),
-    )
+/// Refuses an agent's choice of another reviewer than that of the settings.
+///
+/// # Errors
+/// Returns an error if `actor` is an agent.
+pub fn check_choice(named: Option<&str>, settings: &Settings, actor: Actor) -> Result<(), Failure> {
+    if actor == Actor::Person || named.is_none_or(|named| named == settings.reviewer) {
+        return Ok(());
+    }
+    Err(Failure::refuse(
+        USERS_CHOICE,
+        "leave --reviewer out; the user chooses by `reviewer` in the configuration, or by that flag in a terminal",
+    ))
 }
 
 /// Prints the findings as whole lines, as many as fit. The file has the rest.
-fn print_findings(findings: &str) {
-    let mut printed = String::new();
-    for line in text::plain(findings).lines() {
-        if printed.chars().count() + line.chars().count() > MAX_PRINTED_CHARS {
-            printed.push_str("(The file has more.)\n");
-            break;
-        }
-        printed.push_str(line);
-        printed.push('\n');
-    }
-    out::line("");
-    out::line(printed.trim_end());
-}
-
-/// Returns the result of a round on one line.
-pub fn result(raw: &Raw, report: &Report) -> String {
-    let result = result_of(raw, &report.run);
-    if report.was_reviewed {
-        format!("reviewed before: {result}")
-    } else {
-        result
+fn print_findings(console: &Console, findings: &str) {
+    console.text("");
+    let mut chars_left = MAX_PRINTED_CHARS;
+    for line in text::plain(findings).trim_end().lines() {
+        let Some(left) = chars_left.checked_sub(line.chars().count()) else {
+            return console.text("(The file has more.)");
+        };
+        chars_left = left;
+        console.text(line);
     }
 }
 
 /// Returns the outcome of a run, and its findings file.
-fn result_of(raw: &Raw, run: &Run) -> String {
+fn result(raw: &Raw, run: &Run) -> String {
     let outcome = rounds::outcome(run);
     if run.verdict().is_none() {
         return outcome;
     }
     let path = run.findings_path(raw.store(), raw.id());
-    format!("{outcome}. Findings: {}", text::exact(path))
+    format!("{outcome} ({})", text::exact(path))
 }

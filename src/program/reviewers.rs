@@ -11,7 +11,6 @@ use crate::process::limits::Limits;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::Settings;
 use crate::review::ReviewSpec;
-use crate::review::cause::Cause;
 use crate::review::client::Client;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::text;
@@ -46,27 +45,6 @@ impl Chosen {
             limits,
             next: Vec::new(),
         }
-    }
-
-    /// Asks the reviewer and, if it cannot run, the next one, with a line about that. `cause_of` returns why there is no verdict.
-    pub fn ask_in_turn<T>(
-        &self,
-        cause_of: impl Fn(&T) -> Option<&Cause>,
-        mut ask: impl FnMut(&Self, Option<&str>) -> T,
-    ) -> T {
-        let mut came = ask(self, None);
-        let mut last = self;
-        for next in &self.next {
-            let Some(cause) = cause_of(&came).filter(|cause| cause.kind.falls_over()) else {
-                break;
-            };
-            let from = &last.reviewer.name;
-            let to = &next.reviewer.name;
-            let line = format!("{from} could not run, {to} reviews instead: {cause}");
-            came = ask(next, Some(&line));
-            last = next;
-        }
-        came
     }
 }
 
@@ -150,81 +128,4 @@ pub fn is_installed(settings: &ReviewerSettings, root: &Utf8Path) -> bool {
 }
 
 #[cfg(all(test, feature = "plan"))]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-    use crate::process::limits::Spelled;
-
-    const ROOT: &str = "/p";
-
-    #[test]
-    fn configured_reviewer_has_its_limits() {
-        let mut settings = Settings::usual(crate::plan::INFO);
-        let mine = ReviewerSettings {
-            program: Some("/bin/cat".to_owned()),
-            timeout: Some(Spelled(Duration::from_secs(7))),
-            ..ReviewerSettings::default()
-        };
-        settings.values.reviewers.insert("mine".to_owned(), mine);
-        let chosen = choose(Some(" mine "), None, &settings, ROOT.into()).unwrap();
-        assert_eq!(
-            (chosen.shown.as_str(), &*chosen.reviewer.name),
-            ("mine", "mine")
-        );
-        assert_eq!(chosen.limits.timeout, Duration::from_secs(7));
-        assert_eq!(
-            chosen.limits.idle, settings.limits.idle_timeout.0,
-            "what it leaves open is the usual"
-        );
-        assert_eq!(
-            choose(Some("lint"), None, &settings, ROOT.into())
-                .unwrap()
-                .limits,
-            settings.limits.review()
-        );
-
-        settings.values.reviewer = "mine".to_owned();
-        assert_eq!(
-            choose(None, None, &settings, ROOT.into()).unwrap().shown,
-            "mine"
-        );
-    }
-
-    #[test]
-    fn auto_without_clients_is_lint() {
-        let mut settings = Settings::usual(crate::plan::INFO);
-        for name in AUTO {
-            let missing = ReviewerSettings {
-                program: Some("/nowhere/at/all".to_owned()),
-                ..settings.reviewers[name].clone()
-            };
-            settings.values.reviewers.insert(name.to_owned(), missing);
-        }
-        let mine = ReviewerSettings {
-            program: Some("/bin/cat".to_owned()),
-            ..ReviewerSettings::default()
-        };
-        settings.values.reviewers.insert("mine".to_owned(), mine);
-        let chosen = choose(Some("auto"), None, &settings, ROOT.into()).unwrap();
-        assert_eq!(
-            (chosen.shown.as_str(), &*chosen.reviewer.name),
-            ("lint (auto)", "lint")
-        );
-    }
-
-    #[test]
-    fn unknown_name_is_refused() {
-        let error = choose(
-            Some("no\nsuch \u{1b}one"),
-            None,
-            &Settings::usual(crate::plan::INFO),
-            ROOT.into(),
-        )
-        .err()
-        .unwrap();
-        assert_eq!(error.to_string(), "‘no such one’ is not a reviewer");
-        let help = miette::Diagnostic::help(&error).map(|help| help.to_string());
-        assert_eq!(help.unwrap(), "choose `auto`, `claude`, `codex`, `lint`");
-    }
-}
+mod tests;

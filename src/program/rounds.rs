@@ -66,34 +66,37 @@ pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
     let Some(spec) = spec(raw) else {
         return Vec::new();
     };
-    let store = raw.store();
     let runs = runs(raw);
-    if spec.is_numbered() {
-        let of = |run: &Run| {
-            let path = &run.findings_file()?.path;
-            Some(RoundLine {
-                round: run.began.round,
-                persona: text::one_line(&run.began.persona, 100),
-                counts: run.counts(),
-                file: Some(text::shown(path.file_name()?)),
-            })
-        };
-        return runs.iter().filter_map(of).collect();
-    }
     let personas = Personas::of_phase(raw.table(), spec);
-    let of = |round| {
-        let run = runs.iter().rfind(|run| run.began.round == round);
+    let row = |round: u64, run: Option<&Run>| {
         let persona = run.map_or(personas.of_round(round).label, |run| &run.began.persona);
-        let file = store.read(&findings_file::findings_path(store, raw.id(), round));
-        let counts = |file: Vec<u8>| run.and_then(Run::counts).or(counts_of(&file));
+        let file = run.and_then(Run::findings_file);
         RoundLine {
             round,
             persona: text::one_line(persona, 100),
-            counts: file.ok().and_then(counts),
-            file: None,
+            counts: run.and_then(Run::counts),
+            file: file.and_then(|file| file.path.file_name().map(text::shown)),
         }
     };
-    (1..=raw.count(spec.round).min(1000)).map(of).collect()
+    if spec.is_numbered() {
+        let mut rows: Vec<_> = runs
+            .iter()
+            .map(|run| row(run.began.round, Some(run)))
+            .collect();
+        rows.retain(|row| row.file.is_some());
+        return rows;
+    }
+    let of_round = |round| {
+        let run = runs.iter().rfind(|run| run.began.round == round);
+        let path = findings_file::findings_path(raw.store(), raw.id(), round);
+        let mut row = row(round, run);
+        row.counts =
+            (raw.store().read(&path).ok()).and_then(|file| row.counts.or(counts_of(&file)));
+        row
+    };
+    (1..=raw.count(spec.round).min(1000))
+        .map(of_round)
+        .collect()
 }
 
 /// Returns the verdicts that count in the round that a loop is in, oldest first; none if they cannot be read.
@@ -156,27 +159,31 @@ pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
     EvidenceRecord::deserialize(change.evidence.as_ref()?).ok()
 }
 
-/// Returns the evidence by which open findings were rejected, by transition, oldest first. A loop that returns to the reviews
-/// drops its rejections.
-pub fn rejections(journal: &[Entry]) -> Vec<(&str, EvidenceRecord)> {
+/// Returns the changes by which open findings were rejected, with their evidence, oldest first. A loop that returns to the
+/// reviews drops its rejections.
+fn rejections(journal: &[Entry]) -> Vec<(&ChangeEntry, EvidenceRecord)> {
     let mut rejected: Vec<(&ChangeEntry, EvidenceRecord)> = Vec::new();
     for change in journal.iter().filter_map(Entry::change) {
         rejected.retain(|(before, _)| change.from == change.to || change.to != before.from);
         let record = record(change).filter(|record| record.rejecting.is_some());
         rejected.extend(record.map(|record| (change, record)));
     }
-    let rejected = rejected.into_iter();
     rejected
-        .map(|(change, record)| (change.what.as_str(), record))
-        .collect()
+}
+
+/// Returns whether open findings were rejected.
+pub fn has_rejected(raw: &Raw) -> bool {
+    !rejections(&raw.journal().unwrap_or_default()).is_empty()
 }
 
 /// Returns the caveats of a loop's reviews, each a sentence.
-pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
+pub fn caveats(raw: &Raw) -> Vec<String> {
+    let journal = raw.journal().unwrap_or_default();
     let mut caveats = Vec::new();
-    for (what, record) in rejections(journal) {
+    for (change, record) in rejections(&journal) {
         caveats.push(format!(
-            "Findings that were open at `{what}` (round {}) were rejected: {}",
+            "Findings that were open at `{}` (round {}) were rejected: {}",
+            change.what,
             record.round,
             text::one_line(&record.rejecting.unwrap_or_default(), 500)
         ));
@@ -194,47 +201,49 @@ pub fn caveats(raw: &Raw, journal: &[Entry]) -> Vec<String> {
             "Not reviewed ({variable}=optional): round {rounds}."
         ));
     }
-    let runs = runs::read(journal);
-    for (failed, instead) in runs.iter().zip(runs.iter().skip(1)) {
-        let [from, to] = [failed, instead].map(|run| text::one_line(&run.began.reviewer, 60));
-        let round = failed.began.round;
-        if let Some(cause) = failed.cause().filter(|cause| cause.kind.falls_over())
-            && instead.verdict().is_some()
-            && instead.began.round == round
+    let runs = runs::read(&journal);
+    for pair in runs.windows(2) {
+        let [from, to] = [0, 1].map(|at| text::one_line(&pair[at].began.reviewer, 60));
+        let round = pair[1].began.round;
+        if let Some(cause) = pair[0].cause().filter(|cause| cause.kind.falls_over())
+            && pair[1].verdict().is_some()
+            && pair[0].began.round == round
             && from != to
         {
-            let why = cause.to_string();
+            let cause = cause.to_string();
             caveats.push(format!(
                 "Round {round}: {from} could not run, {to} reviewed instead: {}.",
-                why.trim_end_matches('.')
+                cause.trim_end_matches('.')
             ));
         }
     }
-    let changed = runs.iter().filter(|run| run.work_tree_changed());
-    caveats.extend(changed.map(|run| {
+    for run in runs.iter().filter(|run| run.work_tree_changed()) {
         let round = run.began.round;
-        format!("Round {round}: {CHANGED_DURING_REVIEW}.")
-    }));
+        caveats.push(format!("Round {round}: {CHANGED_DURING_REVIEW}."));
+    }
     caveats
 }
 
 /// Returns the reviewers that gave verdicts, each once, in the order of their runs.
 pub fn reviewers(raw: &Raw) -> String {
     let mut names: Vec<String> = Vec::new();
-    for run in runs(raw).into_iter().filter(|run| run.verdict().is_some()) {
-        if !names.contains(&run.began.reviewer) {
+    for run in runs(raw) {
+        if run.verdict().is_some() && !names.contains(&run.began.reviewer) {
             names.push(run.began.reviewer);
         }
     }
-    match names.as_slice() {
-        [] => "nobody".to_owned(),
-        names => names.join(", "),
-    }
+    names.join(", ")
+}
+
+/// Returns why the newest review that ended gave no verdict, without a full stop.
+pub fn failure(raw: &Raw) -> Option<String> {
+    let runs = runs(raw);
+    let newest = runs.iter().rfind(|run| run.ended.is_some())?;
+    let cause = newest.cause()?.to_string();
+    Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }
 
 /// Returns the runs of a loop, oldest first.
 pub fn runs(raw: &Raw) -> Vec<Run> {
-    raw.journal()
-        .map(|journal| runs::read(&journal))
-        .unwrap_or_default()
+    runs::read(&raw.journal().unwrap_or_default())
 }

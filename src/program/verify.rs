@@ -5,7 +5,6 @@ use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out};
 use crate::behaviours::verify::{self, NotRun};
-use crate::text;
 
 /// Runs the commands of the phase that a loop is in.
 pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failure> {
@@ -13,17 +12,7 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
     let held = loops::open_found(program, id)?;
     let raw = held.raw();
     let console = Console::new(info.line(""), false);
-    let mut is_silent = true;
-    let ran = verify::verify(raw, &mut |line| {
-        let waits = "another run, or a review, is at work in this loop; waiting for its end";
-        let line = line.map(|line| format!("running {}", text::one_line(line, 200)));
-        if line.is_some() || is_silent {
-            is_silent = false;
-            console.line(line.as_deref().unwrap_or(waits));
-        }
-        console.flow()
-    });
-    let ran = match ran {
+    let ran = match verify::verify(raw, &mut |event| console.event(event)) {
         Ok(ran) => ran,
         Err(NotRun::Interrupted) => return Ok(Exit::Interrupted),
         Err(why) => {

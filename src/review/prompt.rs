@@ -21,7 +21,9 @@ use crate::message::{Message, MessageError, Render as _};
 use crate::text;
 
 /// The most bytes of a subject that a review takes.
-pub(super) const MAX_SUBJECT_BYTES: usize = 512 * 1024;
+const MAX_SUBJECT_BYTES: usize = 512 * 1024;
+/// The remedy for a subject that is too large.
+pub const SPLIT_HELP: &str = "split it into parts, each with a loop of its own";
 /// The most earlier rounds whose findings a prompt has, the newest ones.
 const MAX_EARLIER_ROUNDS: usize = 20;
 /// The most findings that a prompt names by their id.
@@ -41,6 +43,19 @@ const PARTS: [Message; 4] = [
 
 const fn message(name: &'static str, text: &'static str) -> Message {
     Message { name, text }
+}
+
+/// Checks the size of a subject.
+///
+/// # Errors
+/// Returns a problem for a sentence if it is too large for a review.
+pub fn check_size(bytes: usize) -> Result<(), String> {
+    if bytes <= MAX_SUBJECT_BYTES {
+        return Ok(());
+    }
+    Err(format!(
+        "it has {bytes} bytes, and a review takes at most {MAX_SUBJECT_BYTES} (512 KiB)"
+    ))
 }
 
 /// The content of a prompt.

@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use super::cause::{Cause, CauseKind};
+use super::cause::CauseKind;
 use super::client::Client;
 use super::evidence::Round;
 use super::progress::{self, Progress};
-use super::prompt::{MAX_SUBJECT_BYTES, Prompt};
+use super::prompt::{self, Prompt};
 use super::reviewer::Request;
 use super::runs::{self, Run, RunBegin, RunEnd};
 use super::subject::SubjectText;
@@ -97,6 +97,10 @@ fn perform(
 
     // Subject: one text and one snapshot of the work tree for the whole run.
     let subject = SubjectText::read(raw, spec, reviewer.runs_a_program())?;
+    prompt::check_size(subject.text.len()).map_err(|problem| RoundError::Refused {
+        message: format!("cannot review {}: {problem}", subject.name),
+        help: prompt::SPLIT_HELP.to_owned(),
+    })?;
 
     // Prompt.
     let earlier = round
@@ -139,16 +143,7 @@ fn perform(
         }
         listener(event)
     };
-    let bytes = subject.text.len();
-    let mut answer = if bytes > MAX_SUBJECT_BYTES {
-        let problem = format!(
-            "a review takes 512 KiB, and {} has {bytes} bytes",
-            subject.name
-        );
-        Err(Cause::new(CauseKind::Limit, &problem))
-    } else {
-        reviewer.review(&request, &mut watch)
-    };
+    let mut answer = reviewer.review(&request, &mut watch);
     let is_cancelled = listener(RoundEvent::Tick).is_break();
     if let Err(cause) = &answer
         && (cause.kind == CauseKind::Stopped || is_cancelled && !cause.kind.is_unreadable())

@@ -150,7 +150,7 @@ fn outcome_stands_in_report_and_status() {
     project.review(&id, "fake-findings").exits(0);
     project.fire().blocked();
     project.fire().approved();
-    let outcome = "The plan was not settled. Round 1 found high=1 medium=1 low=1.";
+    let outcome = "The plan was not settled.";
     assert_eq!(facts(&project)["loop"]["notes"][0], outcome);
     project.answers("status", 0, &format!("note:      {outcome}\n"));
     let page = project.run("report").exits(0).out;

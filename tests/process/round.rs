@@ -46,7 +46,7 @@ fn findings_file_has_the_seeds_form_and_twin() {
     let ran = project.review(&id, "fake-findings").exits(0);
     has(&ran.out, "claudex: round 1 of 3, Senior-engineer review");
     has(&ran.out, "claudex: reviewer: fake-findings");
-    has(&ran.out, "high=1 medium=1 low=1. Findings: ");
+    has(&ran.out, "high=1 medium=1 low=1 (");
     let file = project.findings(&id, 1);
     let text = std::fs::read_to_string(&file).unwrap();
     let heads: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
@@ -146,7 +146,7 @@ fn second_review_follows_the_running_one() {
     held.speak(FINDINGS);
     first.end().exits(0).says("high=1 medium=0 low=0");
     second.end().exits(0);
-    has(&said(), "claudex: high=1 medium=0 low=0. Findings: ");
+    has(&said(), "claudex: high=1 medium=0 low=0 (");
     has(&said(), "no way back");
     assert_eq!(project.runs(&id), 1, "one reviewer for all");
 }

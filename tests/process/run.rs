@@ -49,7 +49,7 @@ fn thin_plan_stops_at_max_rounds_with_4() {
     let summary = outcome["summary"].as_str().unwrap();
     has(summary, "stopped at max rounds (round 2 of 2)");
     let printed = project.run("run PLAN.md --reviewer lint --rounds 1").out;
-    let finding = "    high    line 1: the plan is too short to review: 8 words outside of code and quotations (write the goal,";
+    let finding = "## High\n\n- line 1: the plan is too short to review: 8 words outside of code and quotations (write the goal,";
     has(&printed, finding);
     lacks(summary, "Print this summary");
     lacks(&printed, "Print this summary");
@@ -65,7 +65,7 @@ fn wrong_arguments_exit_with_2_and_leave_nothing() {
     for (arguments, phrase) in [
         ("", "PLAN.md"),
         ("missing.md", "missing.md"),
-        ("binary.md", "is not UTF-8 text"),
+        ("binary.md", "save it as UTF-8"),
         ("empty.md", "is empty"),
         ("folder.md", "folder.md"),
         ("PLAN.md --rounds 0", "positive integer"),
@@ -177,22 +177,22 @@ fn outcome_names_rounds_and_files_that_exist() {
     assert_eq!(plan, THIN, "without a drafter nobody changes it");
 }
 
-/// A review takes 512 KiB: a longer plan is not reviewed, whoever the reviewer is.
+/// A review takes 512 KiB: a longer plan is refused before anything begins.
 #[test]
-fn plan_longer_than_review_takes_is_not_reviewed() {
-    let project = Project::new();
-    project.plan(thorough_plan() + "\n" + &"It is a line.\n".repeat(80_000));
-    for reviewer in ["fake-clean", "lint"] {
-        let outcome = job(
-            &project,
-            &format!("PLAN.md --reviewer {reviewer} --rounds 1"),
-            5,
-        );
-        assert_eq!(outcome["ending"], "reviewer-failed");
-        let cause = outcome["cause"].as_str().unwrap();
-        has(cause, "a review takes 512 KiB, and PLAN.md has 11");
-        project.answers("cancel", 0, "");
+fn plan_longer_than_review_takes_is_refused() {
+    let (project, id) = Project::reviewing(&[]);
+    project.plan("It is a line.\n".repeat(80_000));
+    let problem = "PLAN.md: it has 1120000 bytes, and a review takes at most 524288 (512 KiB)";
+    for line in [&*format!("review {id}"), "review"] {
+        let ran = project.run(line).exits(1);
+        ran.says(problem).says("split it into parts");
     }
+    assert_eq!(project.runs(&id), 0);
+    project.run("cancel").exits(0);
+    let before = tree(&project.folder());
+    let ran = project.run("run PLAN.md").exits(2);
+    ran.says(problem).says("split it into parts");
+    assert_eq!(tree(&project.folder()), before);
 }
 
 // --- the drafter -------------------------------------------------------------------------------------------------

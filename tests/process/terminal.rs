@@ -22,7 +22,10 @@ fn terminal_gets_colours_unless_switched_off() {
         ("status", "\u{1b}[1mphase:\u{1b}[0m"),
         ("list", "\u{1b}[1mLOOP "),
         ("doctor", "\u{1b}[1m\u{1b}[32mok\u{1b}[0m "),
-        (run, "\u{1b}[1mhigh\u{1b}[0m "),
+        (
+            run,
+            "\u{1b}[1mRound 1 of 1, Senior-engineer review\u{1b}[0m",
+        ),
         (
             "run PLAN.md --reviewer fake-clean",
             "\u{1b}[32mno substantive findings\u{1b}[0m",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::machine::{EdgeAt, Raw, Table};
 use crate::message::Message;
@@ -95,55 +95,46 @@ impl Past {
 
     /// Returns the maker of a change: `the hook`, `the agent`, `the user`, `the run command`.
     pub(super) fn maker(&self, change: &ChangeEntry) -> String {
-        let session = change.field(self.table.state.fields.session);
-        if change.by == "hook" && session.is_some_and(|session| *session == RUN) {
+        if change.by == "hook" && self.session(change).is_some_and(|session| *session == RUN) {
             format!("the {RUN} command")
         } else {
             actor(&change.by)
         }
     }
 
-    /// Returns a line for each of some entries.
-    pub(super) fn lines<'e>(&self, entries: impl IntoIterator<Item = &'e Entry>) -> Vec<String> {
-        let entries = entries.into_iter().map(|entry| self.line_facts(entry));
-        let facts = json!({ "entries": entries.collect::<Vec<_>>() });
-        super::render(JOURNAL, &facts)
-            .unwrap_or_else(|failure| failure.to_string())
-            .lines()
-            .map(str::to_owned)
-            .collect()
+    fn session<'c>(&self, change: &'c ChangeEntry) -> Option<&'c Json> {
+        change.field(self.table.state.fields.session)
     }
 
-    /// Returns the facts of an entry, for its line.
-    fn line_facts(&self, entry: &Entry) -> Json {
-        match entry {
+    /// Returns a line for each of some entries.
+    pub(super) fn lines<'e>(&self, entries: impl IntoIterator<Item = &'e Entry>) -> Vec<String> {
+        let topic = super::listing::about(self.table).unwrap_or_default();
+        let entry_facts = |entry: &Entry| match entry {
             Entry::Change(change) => {
                 let mut facts = self.facts(change);
-                let topic = super::listing::about(self.table);
-                facts["topic"] = topic.and_then(|name| change.field(name).cloned()).into();
-                facts["session"] = change
-                    .field(self.table.state.fields.session)
-                    .cloned()
-                    .into();
+                facts["topic"] = change.field(topic).cloned().into();
+                facts["session"] = self.session(change).cloned().into();
                 facts["maker"] = self.maker(change).into();
-                facts["note"] = Json::Null;
                 facts
             }
             Entry::Note(NoteEntry { note, data, .. }) => {
-                let mut runs = self.runs.iter();
-                let run = runs.find(|run| data["run"] == run.began.run);
-                json!({
-                    "note": note,
-                    "data": data,
-                    "text": data.to_string(),
-                    "run": run.map(|run| json!({
-                        "began": run.began,
-                        "outcome": rounds::outcome(run),
-                        "work_tree_changed": run.work_tree_changed(),
-                    })),
-                })
+                json!({ "note": note, "data": data, "text": data.to_string() })
             }
-        }
+        };
+        let run_facts = |run: &Run| {
+            let facts = json!({
+                "began": run.began,
+                "outcome": rounds::outcome(run),
+                "work_tree_changed": run.work_tree_changed(),
+            });
+            (run.began.run.clone(), facts)
+        };
+        let facts = json!({
+            "entries": entries.into_iter().map(entry_facts).collect::<Vec<_>>(),
+            "runs": self.runs.iter().map(run_facts).collect::<Map<_, _>>(),
+        });
+        let lines = super::render(JOURNAL, &facts).unwrap_or_else(|failure| failure.to_string());
+        lines.lines().map(str::to_owned).collect()
     }
 }
 
@@ -180,13 +171,10 @@ pub(in crate::program) fn journal(program: &Program, look: &Look) -> Result<Exit
     let Some(id) = &look.target.id else {
         return super::list(info, look.format.json);
     };
-    let (found, id) = loops::find(info, Some(id))?;
-    let store = if found.has_archived(&id) {
-        found.archived_store(id.as_str())
-    } else {
-        found
-    };
-    let entries = store.journal(&id).map_err(Failure::internal)?;
+    let (store, id) = loops::find(info, Some(id))?;
+    let entries = loops::place_of(&store, &id)
+        .journal(&id)
+        .map_err(Failure::internal)?;
     if look.format.json {
         entries.iter().for_each(out::json_line);
         return Ok(Exit::Complete);
@@ -199,40 +187,4 @@ pub(in crate::program) fn journal(program: &Program, look: &Look) -> Result<Exit
 }
 
 #[cfg(all(test, feature = "plan"))]
-mod tests {
-    use super::*;
-
-    fn line_of(note: &str, data: Json) -> String {
-        let at = Timestamp::UNIX_EPOCH;
-        let note = note.to_owned();
-        let entry = Entry::Note(NoteEntry { at, note, data });
-        let past = Past::new(crate::plan::INFO.table, Vec::new().into());
-        past.lines([&entry]).concat()
-    }
-
-    #[test]
-    fn note_shows_actor_attempt_and_reason() {
-        for (note, data, line) in [
-            (
-                "refused",
-                json!({"by": "agent", "tried": "mark-done", "why": "it is not open"}),
-                "refused mark-done by the agent: it is not open",
-            ),
-            (
-                "repaired",
-                json!({"what": "the state was edited by hand (phase)", "fields": "phase"}),
-                "repaired: the state was edited by hand (phase)",
-            ),
-            ("refused", json!({"why": "no more"}), "refused: no more"),
-            ("other", json!({"a": [1]}), "other {\"a\":[1]}"),
-        ] {
-            assert_eq!(line_of(note, data), line);
-        }
-    }
-
-    #[test]
-    fn forged_note_steers_no_terminal() {
-        let forged = json!({"by": ["x"], "tried": "a\u{1b}[2J\nb", "why": "\u{202e}c"});
-        assert_eq!(line_of("refused", forged), "refused a[2J b: c");
-    }
-}
+mod tests;

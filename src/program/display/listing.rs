@@ -26,10 +26,15 @@ const LIST: Message = Message {
 /// Returns a loop, as `list --json` prints it.
 fn row(
     machine: &'static Table,
-    (store, listed): &(Store, Listed),
+    (store, listed): (Store, Listed),
     archived: bool,
     now: Timestamp,
 ) -> Json {
+    let store = if archived {
+        store.archived_store(listed.id.as_str())
+    } else {
+        store
+    };
     let entries = store.journal(&listed.id).unwrap_or_default();
     let past = Past::new(machine, entries.into());
     let last = past.changes().next_back();
@@ -77,15 +82,11 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, F
         out::note(&info.line(&line));
     }
     let now = Timestamp::now();
-    let rows = |loops: Vec<(Store, Listed)>, is_archived| {
-        let loops = loops.into_iter();
-        loops.map(move |found| row(info.table, &found, is_archived, now))
-    };
+    let loops = locate::loops(info.state, &here).into_iter();
     let archived = locate::archived(info.state, &here).into_iter();
-    let in_archive = |(store, one): (Store, Listed)| (store.archived_store(one.id.as_str()), one);
-    let archived = rows(archived.map(in_archive).collect(), true);
-    let rows: Vec<Json> = rows(locate::loops(info.state, &here), false)
-        .chain(archived)
+    let rows: Vec<Json> = loops
+        .map(|found| row(info.table, found, false, now))
+        .chain(archived.map(|found| row(info.table, found, true, now)))
         .collect();
     if json {
         out::json(&rows);

@@ -75,7 +75,7 @@ pub(super) fn facts(
     let shows = texts.map(|(name, text)| (name.to_owned(), short(text.into(), MAX_TEXT_CHARS)));
 
     let mut notes = program.extension.caveats(held);
-    notes.extend(rounds::caveats(raw, &past.entries));
+    notes.extend(rounds::caveats(raw));
     if let Some(cause) = past.runs.last().and_then(|run| run.cause()) {
         notes.push(format!("the last review gave no verdict: {cause}"));
     }

@@ -81,19 +81,15 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
     let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
     let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();
     let is_over = messages::phase(raw).terminal;
-    let last = steps.last().filter(|_| is_over);
-    let ends = steps
-        .iter()
-        .skip(1)
-        .map(|next| next.at)
-        .chain([last.map_or(now, |last| last.at)]);
-    let steps = steps.iter().zip(ends).map(|(change, end)| {
+    let end = steps.last().filter(|_| is_over).map_or(now, |last| last.at);
+    let facts = steps.iter().enumerate().map(|(at, change)| {
+        let until = steps.get(at + 1).map_or(end, |next| next.at);
         let mut facts = past.facts(change);
-        facts["seconds"] = between(change.at, end).into();
+        facts["seconds"] = between(change.at, until).into();
         facts["by"] = past.maker(change).into();
         facts
     });
-    steps.collect()
+    facts.collect()
 }
 
 /// Returns the phase that a run reviewed, or `None` if this version of the machine does not have it.
@@ -139,12 +135,12 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
     }
     let mut facts = Vec::new();
     for ((visit, phase), rounds) in groups {
-        let rounds: Vec<Run> = rounds.into_values().collect();
+        let rounds = Vec::from_iter(rounds.into_values());
         for history in finding_history::standings(&rounds) {
             // Nothing is carried if each review starts clean.
             let standing = Some(history.standing).filter(|_| visit.is_none());
             let finding = history.finding;
-            let fact = json!({
+            facts.push(json!({
                 "id": finding.id,
                 "phase": phase,
                 "severity": finding.severity,
@@ -155,8 +151,7 @@ fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
                 "rounds": history.rounds,
                 "standing": standing,
                 "stands": standing.map(|standing| standing.to_string()),
-            });
-            facts.push(fact);
+            }));
         }
     }
     facts

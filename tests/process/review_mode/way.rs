@@ -43,7 +43,7 @@ fn review_from_start_to_summary_touches_no_file() {
     let runner = [runner.to_str().unwrap(), "--reviewer", "lint"];
     let reviewed = Ran::new(project.shell("sh", &runner).output().unwrap()).exits(0);
     for part in [
-        "claudex: high=2 medium=0 low=0.",
+        "claudex: high=2 medium=0 low=0 (",
         "- `src/a b.js:2`: a breakpoint is left in the code (remove it)",
         "markers of an unfinished merge",
         &format!("claudex: report: reviews/review-{id}.md"),
