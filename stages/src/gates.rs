@@ -7,9 +7,11 @@ use std::collections::HashSet;
 use claudex_loop::text;
 use serde_json::Value as Json;
 
-use crate::contract::{Flags, Line, MAX_BYTES, Section, frontmatter, sections};
+use crate::contract::{Flags, Line, MAX_BYTES, Section, find_row, frontmatter, sections};
 use crate::state::Keys;
 
+/// The findings: code, severity, problem and fix.
+const FINDINGS: &str = include_str!("gates.txt");
 /// The sections that need questions and that the requirements document needs.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
     "Product Definition",
@@ -53,12 +55,9 @@ pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
     if let Some(text) = gate.read(file) {
         gate.check_questions(text);
     }
-    if let Some((expected, share)) = flags.depth()
-        && share < MIN_DEPTH_PERCENT
-    {
-        let problem = format!("only {share:.0} % of the {expected} ThinkDeep calls were made");
-        let fix = "check whether the questions cover what they would have found";
-        gate.warn(1, &problem, fix);
+    let depth = flags.depth();
+    if let Some((expected, share)) = depth.filter(|(_, share)| *share < MIN_DEPTH_PERCENT) {
+        gate.add(1, "shallow", &format!("{share:.0} % of the {expected}"));
     }
     gate
 }
@@ -70,12 +69,12 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
         gate.check_requirements(text);
     }
     let problem = match decisions {
-        None => "decision-log.md is missing",
-        Some(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => "decision-log.md is empty",
+        None => "missing",
+        Some(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => "empty",
         Some(_) => return gate,
     };
     gate.file = "decision-log.md".to_owned();
-    gate.warn(1, problem, "write down what was decided, and why");
+    gate.add(1, "no-log", problem);
     gate
 }
 
@@ -115,41 +114,36 @@ impl Gate {
         [&*self.blocking, &*self.warnings].concat()
     }
 
-    fn warn(&mut self, line: usize, problem: &str, fix: &str) {
-        self.warnings.push(self.sentence(line, problem, fix));
-    }
-
-    fn block(&mut self, line: usize, problem: &str, fix: &str) {
-        self.blocking.push(self.sentence(line, problem, fix));
-    }
-
-    fn sentence(&self, line: usize, problem: &str, fix: &str) -> String {
-        let message = text::one_line(&format!("{problem}; {fix}"), MAX_MESSAGE_CHARS);
-        format!("{}:{line}: {message}.", self.file)
+    /// Adds a finding of `gates.txt` at a line.
+    fn add(&mut self, line: usize, code: &str, subject: &str) {
+        let (severity, text) = find_row(FINDINGS, code);
+        let message = text::one_line(&text.replace("{}", subject), MAX_MESSAGE_CHARS);
+        let list = match severity {
+            "blocks" => &mut self.blocking,
+            _ => &mut self.warnings,
+        };
+        list.push(format!("{}:{line}: {message}.", self.file));
     }
 
     /// Returns the text of the file, or blocks if it cannot be read.
     fn read<'t>(&mut self, file: Option<&'t [u8]>) -> Option<&'t str> {
-        let (problem, fix) = match file.map(str::from_utf8) {
-            None => ("is missing", "write it"),
-            Some(_) if file.is_some_and(|bytes| bytes.len() > MAX_BYTES) => {
-                ("has more than 256 KiB", "write less")
-            }
-            Some(Err(_)) => ("is not UTF-8", "write it again, as UTF-8"),
+        let code = match file.map(str::from_utf8) {
+            None => "missing",
+            Some(_) if file.is_some_and(|bytes| bytes.len() > MAX_BYTES) => "too-large",
+            Some(Err(_)) => "not-utf8",
             Some(Ok(text)) => return Some(text.strip_prefix('\u{feff}').unwrap_or(text)),
         };
-        self.block(1, &format!("{} {problem}", self.file), fix);
+        let name = self.file.clone();
+        self.add(1, code, &name);
         None
     }
 
     fn check_questions(&mut self, text: &str) {
-        let fix =
-            "begin the file with `---`, `round_number: 1` with the number of the round, and `---`";
         let keys = frontmatter(text);
         match keys.map(|keys| keys.get("round_number").and_then(Json::as_u64)) {
             Some(Some(1..)) => {}
-            Some(_) => self.block(1, "the frontmatter has no `round_number`", fix),
-            None => self.block(1, "the file has no frontmatter that can be read", fix),
+            Some(_) => self.add(1, "no-round", ""),
+            None => self.add(1, "no-frontmatter", ""),
         }
         let mut ids = HashSet::new();
         let mut is_any_critical = false;
@@ -166,46 +160,36 @@ impl Gate {
             let id = section.heading.split([':', ' ']).next().unwrap_or_default();
             let is_new = ids.insert(id);
             if ids.len() <= MAX_QUESTIONS {
-                self.check_question(
-                    &section,
-                    &format!("the question {}", text::shown(id)),
-                    is_new,
-                );
+                let name = format!("the question {}", text::shown(id));
+                self.check_question(&section, &name, is_new);
             }
         }
         if ids.is_empty() {
-            let fix = "write each question as `## Q-PREFIX001: title [CRITICAL]`, with its answers as `- [ ] …`";
-            self.block(1, "the file has no question", fix);
-            return;
+            return self.add(1, "no-question", "");
         }
         if !is_any_critical {
-            let fix = "mark those that must be answered: `## Q-PREFIX001: title [CRITICAL]`";
-            self.warn(1, "no question is CRITICAL", fix);
+            self.add(1, "not-critical", "");
         }
         for section in REQUIRED_SECTIONS {
             if !has_words(&all_words, &words(section)) {
-                let fix = "ask about it, unless nothing is open there";
-                self.warn(1, &format!("no question is about {section}"), fix);
+                self.add(1, "not-asked", section);
             }
         }
     }
 
     fn check_question(&mut self, question: &Section<'_>, name: &str, is_new: bool) {
         if !is_new {
-            let problem = format!("{name} is there twice");
-            self.block(question.line, &problem, "give this one an id of its own");
+            self.add(question.line, "same-id", name);
         }
         let texts = question.body.iter().filter(|line| !line.is_code);
         let boxes = texts.filter_map(|line| Some((line.number, is_whole_box(line.text)?)));
         let (whole, broken): (Vec<_>, Vec<_>) = boxes.partition(|(_, is_whole)| *is_whole);
         if whole.len() < MIN_BOXES {
-            let problem = format!("{name} has {} of {MIN_BOXES} boxes", whole.len());
-            let fix = "write three answers or more, each as `- [ ] …`";
-            self.block(question.line, &problem, fix);
+            let count = format!("{name} has {}", whole.len());
+            self.add(question.line, "few-boxes", &count);
         }
         if let Some((line, _)) = broken.first() {
-            let fix = "write `- [ ] …`, or `- [x] …` if it is chosen";
-            self.block(*line, &format!("a box of {name} is broken"), fix);
+            self.add(*line, "broken-box", name);
         }
     }
 
@@ -213,18 +197,11 @@ impl Gate {
         let sections = sections(text, usize::MAX);
         for name in REQUIRED_SECTIONS {
             match find_section(&sections, name) {
-                None => {
-                    let fix = "write its heading, and the section below it";
-                    self.block(1, &format!("PRD.md has no section {name}"), fix);
-                }
-                Some((line, false)) => {
-                    let problem = format!("the section {name} has no text");
-                    self.block(line, &problem, "write the section");
-                }
+                None => self.add(1, "no-section", name),
+                Some((line, false)) => self.add(line, "empty-section", name),
                 Some((_, true)) => {}
             }
         }
-
         let mut technical: Vec<&str> = TECHNICAL_WORDS.split_whitespace().collect();
         for (line, number) in text.lines().zip(1..) {
             for word in line.split(|one: char| !one.is_alphanumeric()) {
@@ -232,8 +209,7 @@ impl Gate {
                 // Each word is reported once.
                 if let Some(at) = technical.iter().position(is_word) {
                     technical.swap_remove(at);
-                    let problem = format!("“{word}” is a technical word");
-                    self.warn(number, &problem, "say what people can do with it");
+                    self.add(number, "technical-word", word);
                 }
             }
         }

@@ -1,12 +1,14 @@
 //! The record of a transition in the state document: the keys of schema 2, and the log below them.
 
 use claudex_loop::machine::FieldError;
+use claudex_loop::message::{Message, Render as _};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Stage, Status, Summary};
 use crate::gates;
-use crate::state::{Keys, Open, Pipeline, Scalar, now};
+use crate::instruction::template;
+use crate::state::{Open, Pipeline, Scalar, merge, now};
 use crate::typestate::{AnyLoop, Phase, Transition};
 
 type Noted = Result<(), FieldError>;
@@ -27,14 +29,23 @@ pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, next: &Transit
     let Some(status) = status_after(held, next, summary.is_some()) else {
         return Ok(());
     };
-    let no_flags = Flags::default();
-    let flags = summary.map_or(&no_flags, |summary| &summary.flags);
-    note_flags(held, stage, flags)?;
-    note_stage(held, stage, status, stage_values(stage, flags, held))?;
-    if status == "completed" || matches!(next, Transition::Block { .. } | Transition::Doubt) {
-        note_result(held, stage, flags)?;
+    let flags = summary.map_or_else(Flags::default, |summary| summary.flags.clone());
+    note_flags(held, stage, &flags)?;
+    note_stage(held, stage, status, &flags)?;
+    let has_result = matches!(next, Transition::Block { .. } | Transition::Doubt);
+    match stage {
+        _ if status != "completed" && !has_result => Ok(()),
+        Stage::AnalysisQuestions | Stage::ResponseAnalysis => note_round(held, stage, &flags),
+        Stage::ValidationGeneration => {
+            let requirements = held.raw().read("requirements/PRD.md");
+            let mut known = held.fields().prd_sections.clone();
+            known.extend(gates::section_statuses(&requirements.unwrap_or_default()));
+            held.set_prd_sections(&known)
+        }
+        Stage::Completion => held.set_completed_at(&json!(now())),
+        Stage::Retrospective => held.set_retrospective_completed_at(&json!(now())),
+        Stage::Setup | Stage::Research => Ok(()),
     }
-    Ok(())
 }
 
 /// Returns the status of the open stage after a transition, or `None` if it stays as it is.
@@ -82,22 +93,6 @@ fn note_flags(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
     }
 }
 
-/// Records what a stage wrote.
-fn note_result(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
-    match stage {
-        Stage::AnalysisQuestions | Stage::ResponseAnalysis => note_round(held, stage, flags),
-        Stage::ValidationGeneration => {
-            let requirements = held.raw().read("requirements/PRD.md");
-            let mut known = held.fields().prd_sections.clone();
-            known.extend(gates::section_statuses(&requirements.unwrap_or_default()));
-            held.set_prd_sections(&known)
-        }
-        Stage::Completion => held.set_completed_at(&json!(now())),
-        Stage::Retrospective => held.set_retrospective_completed_at(&json!(now())),
-        Stage::Setup | Stage::Research => Ok(()),
-    }
-}
-
 /// Records the failure of the open stage.
 pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Noted {
     let stage = held.fields().stage;
@@ -142,45 +137,23 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, next: &Transition) 
         _ if is_success => "SUCCESS",
         _ => "PARTIAL",
     };
-    let summary_text = summary.map_or("no summary", |summary| &summary.summary);
-    let action = text::one_line(summary_text, 200);
-    let artifacts = summary.into_iter().flat_map(|summary| &summary.artifacts);
-    let mut outputs: Vec<&str> = artifacts.map(|path| path.as_str()).collect();
-    if outputs.is_empty() {
-        outputs.push("none");
-    }
-    format!(
-        "### {} - Stage {}: {}\n- Action: {action}\n- Outcome: {outcome}\n- Key Outputs: {}\n",
-        now(),
-        stage.number(),
-        stage.checkpoint(),
-        outputs.join(", ")
-    )
+    let text = summary.map_or("no summary", |summary| &summary.summary);
+    let facts = json!({
+        "time": now(),
+        "stage": stage.number(),
+        "checkpoint": stage.checkpoint(),
+        "action": text::one_line(text, 200),
+        "outcome": outcome,
+        "outputs": summary.map(|summary| &summary.artifacts),
+    });
+    template!("log.md").render(&facts).unwrap_or_default()
 }
 
-fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, values: Json) -> Noted {
-    let key = match stage {
-        Stage::Completion => "completion".to_owned(),
-        _ => stage.checkpoint().to_ascii_lowercase(),
-    };
-    let mut stages = held.fields().stages.clone();
-    let mut known = match stages.remove(&key) {
-        Some(Json::Object(known)) => known,
-        _ => Keys::new(),
-    };
-    known.insert("status".to_owned(), json!(status));
-    known.insert("timestamp".to_owned(), json!(now()));
-    if let Json::Object(values) = values {
-        known.extend(values.into_iter().filter(|(_, value)| !value.is_null()));
-    }
-    stages.insert(key, Json::Object(known));
-    held.set_stages(&stages)
-}
-
-/// Returns the values below the key of a stage, null if they are unknown.
-fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
-    let round = held.fields().round;
-    match stage {
+/// Writes the status of a stage and the flags that the state has below its key.
+fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, flags: &Flags) -> Noted {
+    let fields = held.fields();
+    let round = fields.round;
+    let known_flags = match stage {
         Stage::Research => json!({
             "reports_analyzed": flags.reports_analyzed,
             "research_gaps": flags.research_gaps,
@@ -201,10 +174,25 @@ fn stage_values(stage: Stage, flags: &Flags, held: &AnyLoop) -> Json {
             "decision": flags.validation_decision,
             "prd_mode": flags.prd_mode,
             // No summary names the other modes of a validation.
-            "validation_mode": held.fields().open.skip_validation.then_some("skipped"),
+            "validation_mode": fields.open.skip_validation.then_some("skipped"),
         }),
         _ => Json::Null,
-    }
+    };
+    let key = match stage {
+        Stage::Completion => "completion".to_owned(),
+        _ => stage.checkpoint().to_ascii_lowercase(),
+    };
+    let mut stages = fields.stages.clone();
+    let before = stages.remove(&key).unwrap_or_default();
+    let place = json!({ "status": status, "timestamp": now() });
+    let mut known = merge([before, place]);
+    known.extend(
+        merge([known_flags])
+            .into_iter()
+            .filter(|(_, value)| !value.is_null()),
+    );
+    stages.insert(key, Json::Object(known));
+    held.set_stages(&stages)
 }
 
 /// Records the questions of a round, or when they were answered.

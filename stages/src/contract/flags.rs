@@ -20,7 +20,7 @@ const NULLABLE: &str = "pause_type block_reason question_context next_action_map
 const ONLY_STAGE_3: &str = "questions_count thinkdeep_calls thinkdeep_completion_pct";
 /// The numbers in a range.
 const RANGES: [(&str, f64, f64); 6] = [
-    ("round_number", 1.0, f64::MAX),
+    ("round_number", 1.0, 1_000_000.0),
     ("panel_members_count", 0.0, 5.0),
     ("thinkdeep_completion_pct", 0.0, 100.0),
     // Above 1 it is read as per cent.
@@ -134,19 +134,25 @@ fn has_word(words: &str, word: &str) -> bool {
     words.split(' ').any(|one| one == word)
 }
 
-/// Returns the value of a flag if it is right, else reports it.
+/// Returns the value of a flag if it is right, else reports it. An item of a list with an unquoted `: `, which YAML reads as a
+/// map, is text again.
 fn check(name: &str, value: Json, findings: &mut Collector) -> Option<Json> {
     let path = format!("/flags/{name}");
     let Some(problem) = find_problem(name, &value) else {
         return Some(value);
     };
-    let joined = join_items(&value);
-    if find_problem(name, &joined).is_none() {
-        for (at, item) in value.as_array().into_iter().flatten().enumerate() {
-            if item.is_object() {
-                let path = format!("{path}/{at}");
-                *findings.add(Rule::BadYaml, &path, NOT_QUOTED) = READ_TO_END;
-            }
+    let join = |item: &Json| match item.as_object().and_then(|item| item.iter().next()) {
+        Some((key, Json::String(text))) => json!(format!("{key}: {text}")),
+        Some((key, Json::Null)) => json!(format!("{key}: ")),
+        Some((key, text)) => json!(format!("{key}: {text}")),
+        None => item.clone(),
+    };
+    let items = value.as_array().into_iter().flatten();
+    let joined = items.clone().map(join).collect();
+    if value.is_array() && find_problem(name, &joined).is_none() {
+        for (at, _) in items.enumerate().filter(|(_, item)| item.is_object()) {
+            let lenient = findings.add(Rule::BadYaml, &format!("{path}/{at}"), NOT_QUOTED);
+            *lenient = READ_TO_END;
         }
         return Some(joined);
     }
@@ -160,20 +166,6 @@ fn check(name: &str, value: Json, findings: &mut Collector) -> Option<Json> {
     let detail = format!("`{name}` has an {}", text::shown(&problem));
     findings.add(rule, &path, detail);
     None
-}
-
-/// Returns a list of text in which an item with an unquoted `: `, which YAML reads as a map, is text again.
-fn join_items(value: &Json) -> Json {
-    let Json::Array(items) = value else {
-        return value.clone();
-    };
-    let join = |item: &Json| match item.as_object().and_then(|item| item.iter().next()) {
-        Some((key, Json::String(text))) => json!(format!("{key}: {text}")),
-        Some((key, Json::Null)) => json!(format!("{key}: ")),
-        Some((key, text)) => json!(format!("{key}: {text}")),
-        None => item.clone(),
-    };
-    items.iter().map(join).collect()
 }
 
 /// Returns the problem of a flag, in the words of serde.
@@ -190,15 +182,13 @@ fn find_problem(name: &str, value: &Json) -> Option<String> {
 /// Returns the problem of a number, or of a number in a map.
 fn check_range(name: &str, value: &Json) -> Option<String> {
     let (_, least, most) = RANGES.iter().find(|(flag, ..)| *flag == name)?;
-    let range = *least..=*most;
-    let is_inside = |number| range.contains(&number);
-    let is_outside = |value: &&Json| !value.as_f64().is_none_or(is_inside);
+    let is_outside = |value: &&Json| {
+        let number = value.as_f64();
+        number.is_some_and(|number| !(*least..=*most).contains(&number))
+    };
     let outside = match value {
         Json::Object(keys) => keys.values().find(is_outside),
         _ => Some(value).filter(is_outside),
     };
-    outside.map(|value| match *most {
-        f64::MAX => format!("invalid value: {value}, expected {least} or more"),
-        _ => format!("invalid value: {value}, expected {least} to {most}"),
-    })
+    outside.map(|value| format!("invalid value: {value}, expected {least} to {most}"))
 }

@@ -25,6 +25,7 @@ pub use words::{
 
 pub use claudex_loop::digest::sha256;
 pub(crate) use file::{Line, Section, body_start, sections};
+pub(crate) use rule::find_row;
 pub(crate) use yaml::frontmatter;
 
 use std::collections::BTreeMap;
@@ -86,7 +87,7 @@ pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch
         reader.read(context)
     });
     let is_crash = findings.has(Lenient::Crash);
-    let is_refused = findings.is_other() || findings.has(Lenient::Refused) && !is_crash;
+    let is_refused = findings.has(Lenient::Refused);
     Reading {
         findings: findings.finish(),
         summary: summary.filter(|_| !is_crash && !is_refused),

@@ -60,11 +60,15 @@ impl Rule {
     }
 
     fn row(self) -> (&'static str, &'static str) {
-        let begin = format!("{self} | ");
-        let mut rows = RULES.lines().filter_map(|line| line.strip_prefix(&*begin));
-        let row = rows.next().and_then(|row| row.split_once(" | "));
-        row.unwrap_or_default()
+        find_row(RULES, &self.to_string())
     }
+}
+
+/// Returns the other two cells of the row of a table that begins with a cell.
+pub(crate) fn find_row(table: &'static str, cell: &str) -> (&'static str, &'static str) {
+    let mut rows = table.lines().filter_map(|line| line.strip_prefix(cell));
+    let row = rows.find_map(|row| row.strip_prefix(" | ")?.split_once(" | "));
+    row.unwrap_or_default()
 }
 
 /// A place in a file.
@@ -190,12 +194,6 @@ impl Collector {
     /// Returns whether a finding has one of these answers.
     pub(super) fn has(&self, lenient: Lenient) -> bool {
         self.list.iter().any(|one| one.lenient == lenient)
-    }
-
-    /// Returns whether the summary is not that of the open dispatch.
-    pub(super) fn is_other(&self) -> bool {
-        let others = [Rule::Stale, Rule::Foreign, Rule::TakenAlready];
-        self.list.iter().any(|one| others.contains(&one.rule))
     }
 
     /// Returns the first findings in the order of the file, at most 100.

@@ -79,7 +79,7 @@ fn parse(yaml: String, findings: &mut Collector) -> Option<JsonMap<String, Json>
         findings.add_at(Rule::BadYaml, Place::START, "too many braces and brackets");
         return None;
     }
-    for _ in 0..=MAX_QUOTED_VALUES {
+    for quoted_values in 0.. {
         let keys = serde_yaml::from_str::<serde_yaml::Mapping>(&findings.yaml);
         let error = match keys.map(serde_json::to_value) {
             Ok(Ok(Json::Object(keys))) => return Some(keys),
@@ -105,7 +105,7 @@ fn parse(yaml: String, findings: &mut Collector) -> Option<JsonMap<String, Json>
         }
         let line = &mut lines[place.line - 1];
         let is_tab = line.trim_start_matches(' ').starts_with('\t');
-        let quoted = quote_value(line);
+        let quoted = quote_value(line).filter(|_| quoted_values < MAX_QUOTED_VALUES);
         if let Some(quoted) = &quoted {
             *line = quoted;
             findings.yaml = lines.concat();
@@ -124,10 +124,8 @@ fn parse(yaml: String, findings: &mut Collector) -> Option<JsonMap<String, Json>
         if is_fixable {
             *lenient = Lenient::Refused;
         }
-        return None;
+        break;
     }
-    let detail = "too many values are not in quotes";
-    findings.add_at(Rule::BadYaml, Place::START, detail);
     None
 }
 
@@ -149,30 +147,27 @@ pub(super) fn find_place(yaml: &str, path: &str) -> Place {
         line: lines.len() + 1,
         column: 1,
     };
-    let mut from = 0;
+    let mut rest = lines.iter().zip(1..);
     for part in path.split('/').skip(1) {
-        let index = part.parse().ok();
-        let mut rest = lines.iter().enumerate().skip(from);
-        let found = match index {
-            Some(index) => rest
-                .filter(|(_, line)| line.trim_start().starts_with("- "))
-                .nth(index),
-            None => rest.find(|(_, line)| split_key(line).0 == part),
+        let is_item = |(line, _): &(&&str, usize)| line.trim_start().starts_with("- ");
+        let item: Option<usize> = part.parse().ok();
+        let found = match item {
+            Some(index) => rest.clone().filter(is_item).nth(index),
+            None => rest.find(|(line, _)| split_key(line).0 == part),
         };
-        let Some((at, line)) = found else { break };
-        let value = split_key(line).1;
-        let is_beside = index.is_none() && !value.is_empty() && !value.starts_with('#');
-        let text = if is_beside {
-            value
-        } else {
-            line.trim_start_matches([' ', '-'])
-        };
-        place = Place::in_line(line, line.len() - text.len(), at + 1);
+        let Some((line, number)) = found else { break };
+        let (_, value) = split_key(line);
+        let is_beside = item.is_none() && !value.is_empty() && !value.starts_with('#');
+        let key = line.trim_start_matches([' ', '-']);
+        let text = if is_beside { value } else { key };
+        place = Place::in_line(line, line.len() - text.len(), number);
         if is_beside {
             break;
         }
-        // An item may begin with a key.
-        from = at + usize::from(index.is_none());
+        if item.is_some() {
+            // It may begin with a key.
+            rest = lines[number - 1..].iter().zip(number..);
+        }
     }
     place
 }
