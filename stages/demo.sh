@@ -76,7 +76,7 @@ $(for flag in "$@"; do echo "  $flag"; done)
 
 ## Context for Next Stage
 SUMMARY
-    "$STAGES" report "$file" > /dev/null
+    "$STAGES" report > /dev/null
     did "stage $stage writes $status"
 }
 

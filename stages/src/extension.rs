@@ -43,10 +43,8 @@ impl OnStop for Stages {
 
 impl Extension for Stages {
     fn commands(&self) -> Vec<Command> {
-        let path = || value_parser!(Utf8PathBuf);
         let command =
             |name: &'static str, group: Group| Command::new(name).display_order(group.place());
-        let summary = arg!([FILE] "The summary [default: that of the open stage]");
         vec![
             command("next", Group::Look)
                 .about("Print the next instruction; changes nothing")
@@ -54,10 +52,9 @@ impl Extension for Stages {
                 .arg(arg!(--json "As JSON")),
             command("validate", Group::Look)
                 .about("Check summaries against the contract; changes nothing")
-                .arg(arg!(<FILE>...).value_parser(path())),
+                .arg(arg!(<FILE>...).value_parser(value_parser!(Utf8PathBuf))),
             Command::new("report")
                 .about("Take the summary of the open stage and print the next instruction")
-                .arg(summary.value_parser(path()))
                 .arg(loop_flag()),
             Command::new("recover")
                 .about("Take what a coordinator left that ended without a report")
@@ -73,9 +70,7 @@ impl Extension for Stages {
         Some(match name {
             "next" => next(program.info, arguments),
             "validate" => validate(program.info, arguments),
-            "report" => program.change(name, arguments, |held| {
-                report::report(held, arguments.get_one("FILE"))
-            }),
+            "report" => program.change(name, arguments, report::report),
             "recover" => program.change(name, arguments, report::recover),
             "orchestrator" => {
                 out::text(include_str!("../messages/orchestrator.md"));

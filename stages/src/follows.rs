@@ -116,11 +116,16 @@ fn is_shallow(pipeline: Pipeline<'_>, summary: &Summary) -> bool {
 
 /// Returns the transition after requirements that are not ready.
 fn another_round(pipeline: Pipeline<'_>, summary: &Summary) -> Transition {
-    let round = pipeline.round();
-    let scores = summary.flags.validation_score.zip(pipeline.last_score());
-    let stagnates = scores.is_some_and(|(score, last)| score - last < MIN_GAIN);
-    let is_last_round = u64::from(round) >= pipeline.0.count("max_rounds");
-    if stagnates && round >= 2 && !is_last_round {
+    let validations = pipeline.kept_summaries().into_iter().rev();
+    let mut scores = validations.filter_map(|((_, stage), Summary { flags, .. })| {
+        let is_not_ready = flags.validation_decision == Some(Decision::NotReady);
+        let is_validation = stage == Stage::ValidationGeneration && is_not_ready;
+        flags.validation_score.filter(|_| is_validation)
+    });
+    let gain = summary.flags.validation_score.zip(scores.next());
+    let stagnates = gain.is_some_and(|(score, last)| score - last < MIN_GAIN);
+    let round = u64::from(pipeline.round());
+    if stagnates && round >= 2 && round < pipeline.0.count("max_rounds") {
         Transition::Stagnate
     } else {
         BACK_TO_QUESTIONS

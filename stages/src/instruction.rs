@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use claudex_loop::message::{Message, MessageError, Render as _};
+use claudex_loop::message::{Message, Render as _};
 use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
 
@@ -43,7 +43,7 @@ impl Instruction {
         let (kind, values) = match held.phase() {
             Phase::Dispatched if pipeline.has_summary() => {
                 let file = pipeline.summary_file();
-                let run = format!("stages report {file}");
+                let run = "stages report";
                 (
                     "recover",
                     json!({ "found": [file], "missing": [], "run": run }),
@@ -120,42 +120,25 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
     }
     tell.extend(overdue_warning(pipeline));
     let variables = Json::Object(variables(pipeline));
+    let task = template!("tasks.md").render(&json!({
+        "stage": stage.number(),
+        "draft_file": text::exact(pipeline.0.text("draft_file")),
+        "round": round,
+        "nnn": format!("{round:03}"),
+        "summary_file": pipeline.summary_file(),
+    }));
     Ok(json!({
         "inline": stage == Stage::Setup,
         "dispatch_id": pipeline.dispatch_id(),
         "summary_file": pipeline.summary_file(),
         "timeout_minutes": stage.minutes(),
-        "task": task(pipeline).map_err(|error| error.to_string())?,
+        "task": task.map_err(|error| error.to_string())?,
         "variables": variables,
         "open_since": open.since,
         "tell": tell,
         "details": open.details,
         "blocks": [format!("{variables:#}")],
     }))
-}
-
-/// The purposes of the stages, their inputs and outputs, and their ends.
-const TASKS: [Message; 7] = [
-    template!("tasks/1-setup.md"),
-    template!("tasks/2-research.md"),
-    template!("tasks/3-analysis-questions.md"),
-    template!("tasks/4-response-analysis.md"),
-    template!("tasks/5-validation-generation.md"),
-    template!("tasks/6-completion.md"),
-    template!("tasks/7-retrospective.md"),
-];
-
-/// Returns the task of the open stage.
-fn task(pipeline: Pipeline<'_>) -> Result<String, MessageError> {
-    let draft_file = text::exact(pipeline.0.text("draft_file"));
-    let draft = template!("tasks/draft.md").render(&json!({ "draft_file": draft_file }))?;
-    let facts = json!({
-        "draft": draft,
-        "round": pipeline.round(),
-        "nnn": format!("{:03}", pipeline.round()),
-        "summary_file": pipeline.summary_file(),
-    });
-    TASKS[pipeline.stage() as usize].render(&facts)
 }
 
 /// Returns the values of the instruction to ask the user.

@@ -30,9 +30,8 @@ pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
     let (summary, _) = pipeline.open_summary().ok_or(
         "the kept summary with the question is gone or was changed; restore the file, or cancel the pipeline",
     )?;
-    let Some(question) = &summary.flags.question_context else {
-        return Err("the kept summary has no question".to_owned());
-    };
+    let context = summary.flags.question_context.as_ref();
+    let question = context.ok_or("the kept summary has no question")?;
     let mut options: Vec<Answer> = Vec::new();
     for option in question.options.iter().take(MAX_OPTIONS) {
         let label = plain_label(&option.label);

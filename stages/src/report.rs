@@ -1,13 +1,12 @@
 //! `report` and `recover`: keep a summary, record it, and take the transition that follows, all in one write.
 
-use camino::Utf8PathBuf;
 use claudex_loop::program::NotTaken;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::store::{Entry, REFUSED};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
-use crate::contract::{Decision, Reading, ResearchMethod, Stage, Status, Summary};
+use crate::contract::{Decision, Reading, ResearchMethod, Stage, Status, Summary, sha256};
 use crate::follows::{completed, follows};
 use crate::questions::{answer_key, dispatch_after};
 use crate::record;
@@ -23,40 +22,24 @@ type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
 
 /// Takes the summary of the open stage. The second refusal of a dispatch asks the user, so that an agent
 /// cannot report for ever.
-pub(crate) fn report(held: AnyLoop, path: Option<&Utf8PathBuf>) -> ReportResult {
+pub(crate) fn report(held: AnyLoop) -> ReportResult {
     require_open(&held)?;
     let pipeline = Pipeline(held.raw());
-    match read(pipeline, path) {
-        Ok((bytes, reading)) => take_reading(held, reading, bytes),
-        Err(refusal) if was_refused(pipeline) => {
-            let details = vec![text::one_line(&refusal, MAX_DETAIL_CHARS)];
-            fail(
-                held,
-                "twice reported a summary that does not count",
-                details,
-            )
-        }
-        Err(refusal) => Err(Failure::with_help(Exit::Refused, refusal, RECOVER_HELP).into()),
-    }
-}
-
-/// Reads the file that is reported, which must be the summary of the open stage, or returns the reason of a refusal.
-fn read(pipeline: Pipeline<'_>, path: Option<&Utf8PathBuf>) -> Result<(Vec<u8>, Reading), String> {
     let file = pipeline.summary_file();
-    if let Some(path) = path.filter(|path| !pipeline.is_summary(path)) {
-        let path = text::shown(path);
-        return Err(format!(
-            "cannot take {path}: the summary of the open stage is {file}"
-        ));
+    let refusal = match pipeline.read_summary() {
+        None => format!("cannot take {file}: the file is missing"),
+        Some((_, reading)) if reading.is_refused => {
+            let findings = reading.lenient_lines().join("\n");
+            format!("{file} does not count:\n{findings}")
+        }
+        Some((bytes, reading)) => return take_reading(held, reading, bytes),
+    };
+    if !was_refused(pipeline) {
+        return Err(Failure::with_help(Exit::Refused, refusal, RECOVER_HELP).into());
     }
-    let (bytes, reading) = pipeline
-        .read_summary()
-        .ok_or_else(|| format!("cannot take {file}: the file is missing"))?;
-    if reading.is_refused {
-        let findings = reading.lenient_lines().join("\n");
-        return Err(format!("{file} does not count:\n{findings}"));
-    }
-    Ok((bytes, reading))
+    let problem = "twice reported a summary that does not count";
+    let details = vec![text::one_line(&refusal, MAX_DETAIL_CHARS)];
+    go(held, Transition::Fail, None, problem, Vec::new(), details)
 }
 
 fn require_open(held: &AnyLoop) -> Result<(), Failure> {
@@ -123,11 +106,6 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
     go(held, next, Some((summary, bytes)), "", tell, details)
 }
 
-/// Asks the user about a stage without a summary.
-fn fail(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResult {
-    go(held, Transition::Fail, None, problem, Vec::new(), details)
-}
-
 /// Takes the files of a coordinator that left no summary, if they show that the stage was done. Stage 5 always
 /// asks: its summary may have said NOT_READY. Stage 7 never does.
 fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResult {
@@ -142,7 +120,7 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
     let (next, mut tell) = completed(pipeline, &minimal.0);
     // The user has not accepted the files yet.
     if !may_count || matches!(next, Transition::Fail | Transition::Block { .. }) {
-        return fail(held, problem, details);
+        return go(held, Transition::Fail, None, problem, Vec::new(), details);
     }
     let number = stage.number();
     tell.push(format!(
@@ -238,14 +216,19 @@ fn go(
     Ok(held.take_transition(next)?)
 }
 
-/// Keeps a summary and counts it for its stage and round. Returns its digest.
+/// Keeps a summary in the loop's folder, and counts it for its stage and round. Returns its digest.
 fn count(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, NotTaken<AnyLoop>> {
     let pipeline = Pipeline(held.raw());
-    let digest = pipeline.keep(bytes).map_err(|error| {
-        let message = format!("cannot keep the summary: {error}");
-        let help = "make room or the folder writable, and run the command again";
-        Failure::with_help(Exit::Internal, message, help)
-    })?;
+    let digest = sha256(bytes);
+    let folder = pipeline.0.store().open_folder();
+    folder
+        .and_then(|folder| folder.make(format!("{}/kept", held.id())))
+        .and_then(|kept| kept.replace(&format!("{digest}.md"), bytes))
+        .map_err(|error| {
+            let message = format!("cannot keep the summary: {error}");
+            let help = "make room or the folder writable, and run the command again";
+            Failure::with_help(Exit::Internal, message, help)
+        })?;
     let mut counted = pipeline.counted_summaries();
     if counted.iter().all(|one| one.digest != digest) {
         counted.push(CountedSummary {

@@ -9,7 +9,7 @@ use claudex_loop::program::loops;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::contract::{Decision, Dispatch, Reading, Rule, Stage, Summary, read, sha256};
+use crate::contract::{Dispatch, Reading, Rule, Stage, Summary, read, sha256};
 use crate::digest::Kept;
 
 /// One value of schema 2.
@@ -141,18 +141,6 @@ impl Pipeline<'_> {
             .is_some_and(|(_, reading)| reading.summary.is_some())
     }
 
-    /// Returns the newest score of a NOT_READY validation.
-    pub(crate) fn last_score(self) -> Option<f64> {
-        let mut newest = self.kept_summaries().into_iter().rev();
-        newest.find_map(|((_, stage), Summary { flags, .. })| {
-            let is_not_ready = flags.validation_decision == Some(Decision::NotReady);
-            let is_validation = stage == Stage::ValidationGeneration;
-            flags
-                .validation_score
-                .filter(|_| is_validation && is_not_ready)
-        })
-    }
-
     /// Returns the facts with which a summary of the open dispatch is compared.
     pub(crate) fn dispatch(self) -> Dispatch {
         let open = self.open();
@@ -167,15 +155,6 @@ impl Pipeline<'_> {
             known: stale.into_iter().chain(taken).collect(),
             skip_validation: open.skip_validation,
         }
-    }
-
-    /// Keeps the bytes of a summary in the loop's folder, and returns their digest.
-    pub(crate) fn keep(self, bytes: &[u8]) -> std::io::Result<String> {
-        let digest = sha256(bytes);
-        let folder = self.0.store().open_folder()?;
-        let kept = folder.make(format!("{}/kept", self.0.id()))?;
-        kept.replace(&format!("{digest}.md"), bytes)?;
-        Ok(digest)
     }
 
     pub(crate) fn kept_file(self, digest: &str) -> Utf8PathBuf {
@@ -219,10 +198,8 @@ pub(crate) fn now() -> String {
 
 /// Returns the keys of JSON objects as those of one.
 pub(crate) fn merge(objects: impl IntoIterator<Item = Json>) -> Keys {
-    let keys = objects.into_iter().filter_map(|one| match one {
-        Json::Object(keys) => Some(keys),
-        _ => None,
-    });
+    let objects = objects.into_iter();
+    let keys = objects.filter_map(|one| one.as_object().cloned());
     keys.flatten().collect()
 }
 

@@ -197,7 +197,7 @@ fn unreadable_summary_asks_user() {
     let project = Project::at(6);
     let file = project.next()["summary_file"].as_str().unwrap().to_owned();
     project.write(&file, "no frontmatter\n");
-    project.agent(&["report", &file]).done();
+    project.agent(&["report"]).done();
     let next = project.next();
     assert_eq!(next["questions"][0]["header"], "Crashed");
     has(&project.person(&["status"]).done(), "no-frontmatter");

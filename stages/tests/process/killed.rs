@@ -43,8 +43,8 @@ fn at(next: &Value) -> (&Value, &Value) {
 #[test]
 fn killed_report_is_taken_whole_or_not() {
     let project = Project::at(2);
-    let path = project.summary("completed", "");
-    for next in kill_everywhere(&project, &["report", &path], true) {
+    project.summary("completed", "");
+    for next in kill_everywhere(&project, &["report"], true) {
         assert_eq!(at(&next), (&json!("dispatch"), &json!(3)), "{next}");
         let context = next["variables"]["PRIOR_CONTEXT"].as_str().unwrap();
         assert!(context.contains("Stage 2 says so."), "{context}");

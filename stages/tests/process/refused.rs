@@ -14,40 +14,24 @@ fn refused_report_changes_nothing() {
     let id = next["dispatch_id"].as_str().unwrap();
     let file = next["summary_file"].as_str().unwrap();
     let setup = project.read("requirements/.stage-summaries/stage-1-summary.md");
-    let panel = "requirements/.stage-summaries/panel-builder-summary.md";
-    let panel_text = "---\nstatus: completed\nsummary: Three\n---\n\n## Context for Next Stage\n";
     let of_dispatch = format!("  dispatch_id: {id}\n");
     project.keep();
-    for (path, text, reason) in [
-        (file, summary(3, "completed", &of_dispatch), "foreign"),
-        (
-            file,
-            summary(2, "completed", "  dispatch_id: another\n"),
-            "stale",
-        ),
-        (
-            file,
-            summary(2, "completed", "  round_number: 2\n"),
-            "stale",
-        ),
-        (file, setup, "taken-already"),
-        (panel, panel_text.to_owned(), file),
+    for (text, reason) in [
+        (summary(3, "completed", &of_dispatch), "foreign"),
+        (summary(2, "completed", "  dispatch_id: another\n"), "stale"),
+        (summary(2, "completed", "  round_number: 2\n"), "stale"),
+        (setup, "taken-already"),
     ] {
         project.restore();
-        project.write(path, &text);
-        let message = project.agent(&["report", path]).refusal();
+        project.write(file, &text);
+        let message = project.agent(&["report"]).refusal();
         has(&message, reason);
         assert_eq!(project.next(), next, "{reason}");
         assert_eq!(project.read(STATE), before, "{reason}");
     }
-    for (path, reason) in [
-        ("requirements/nothing.md", "stages recover"),
-        ("/etc/hostname", file),
-    ] {
-        project.restore();
-        has(&project.agent(&["report", path]).refusal(), reason);
-        assert_eq!(project.read(STATE), before, "{path}");
-    }
+    project.restore();
+    has(&project.agent(&["report"]).refusal(), "stages recover");
+    assert_eq!(project.read(STATE), before);
     let journal = project.agent(&["journal", id.rsplit_once('-').unwrap().0]);
     has(&journal.done(), "refused report by the agent: ");
 }
@@ -91,9 +75,9 @@ fn validate_checks_dispatch_of_open_stage() {
 #[test]
 fn written_summary_is_reported_not_produced_again() {
     let project = Project::at(2);
-    let file = project.summary("completed", "");
+    project.summary("completed", "");
     let next = project.next_at("recover", 2);
-    assert_eq!(next["run"], format!("stages report {file}"));
+    assert_eq!(next["run"], "stages report");
     let text = project.agent(&["next"]).done();
     has(&text, "Do not run the stage again");
     project.agent(&["report"]).done();

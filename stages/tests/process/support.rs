@@ -174,8 +174,8 @@ impl Project {
 
     /// Writes a summary, and reports it.
     pub(crate) fn report(&self, status: &str, flags: &str) -> Said {
-        let path = self.summary(status, flags);
-        self.agent(&["report", &path])
+        self.summary(status, flags);
+        self.agent(&["report"])
     }
 
     /// Does what the coordinator of a stage does whose work is right.

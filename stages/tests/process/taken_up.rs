@@ -130,13 +130,13 @@ fn earlier_summary_is_stale() {
     let file = "requirements/.stage-summaries/stage-1-summary.md";
     project.write(file, &summary(1, "completed", "  analysis_mode: rapid\n"));
     project.agent(&["start"]).done();
-    let message = project.agent(&["report", file]).refusal();
+    let message = project.agent(&["report"]).refusal();
     assert!(message.contains("stale"), "{message}");
     let project = Project::empty();
     project.write(file, &summary(1, "completed", "  analysis_mode: rapid\n"));
     project.write(STATE, &document("schema_version: 2\ncurrent_stage: 1\n"));
     project.person(&["take-up"]).done();
-    let message = project.agent(&["report", file]).refusal();
+    let message = project.agent(&["report"]).refusal();
     assert!(message.contains("stale"), "{message}");
 }
 
