@@ -1,6 +1,6 @@
 //! The digest of earlier rounds, which stages get from round 4 on instead of all summaries. It follows from the state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 
 use claudex_loop::files::Folder;
@@ -53,7 +53,22 @@ pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestam
         ("rows of rounds", rows.clone()),
         ("open gaps", open),
     ];
-    let left_out = leave_out(&mut parts);
+    let total = EMPTY_LINES + parts.iter().map(|(_, lines)| lines.len()).sum::<usize>();
+    // The last line is below a blank one.
+    let mut over = if total > MAX_LINES {
+        total + 2 - MAX_LINES
+    } else {
+        0
+    };
+    let mut left_out = Vec::new();
+    for (name, lines) in &mut parts {
+        let count = over.min(lines.len());
+        lines.drain(..count);
+        over -= count;
+        if count > 0 {
+            left_out.push(format!("{count} {name}"));
+        }
+    }
 
     let [lines, resolved, decisions, shown, open] = parts.map(|(_, lines)| lines);
     let facts = json!({
@@ -66,26 +81,6 @@ pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestam
         "left_out": left_out,
     });
     template!("digest.md").render(&facts).unwrap_or_default()
-}
-
-/// Removes the oldest lines of these parts until the digest is short enough, and returns the removed lines.
-fn leave_out(parts: &mut [(&str, Vec<Json>)]) -> Vec<String> {
-    let total = EMPTY_LINES + parts.iter().map(|(_, lines)| lines.len()).sum::<usize>();
-    if total <= MAX_LINES {
-        return Vec::new();
-    }
-    // The last line is below a blank one.
-    let mut over = total + 2 - MAX_LINES;
-    let mut left_out = Vec::new();
-    for (name, lines) in parts {
-        let count = over.min(lines.len());
-        lines.drain(..count);
-        over -= count;
-        if count > 0 {
-            left_out.push(format!("{count} {name}"));
-        }
-    }
-    left_out
 }
 
 /// Returns the facts of a round: the flags that its row shows, and its end.
@@ -120,24 +115,25 @@ fn gaps(kept: &Kept, rounds: &[u32]) -> Vec<Json> {
     for round in rounds {
         let summary = kept.get(&(*round, Stage::ResponseAnalysis));
         let named = summary.and_then(|summary| summary.flags.gap_descriptions.as_ref());
-        let texts = named.into_iter().flatten().map(|gap| cell(gap));
-        let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
-        let is_open = |gap: &Json, text: &str| {
-            gap["resolved_in"].is_null() && gap["key"] == text.to_lowercase()
-        };
-        for gap in &mut gaps {
-            if named.is_some()
-                && gap["resolved_in"].is_null()
-                && !texts.iter().any(|text| is_open(gap, text))
-            {
+        let Some(named) = named else { continue };
+        let texts = named.iter().map(|gap| cell(gap));
+        let new: Vec<(String, String)> = texts.map(|text| (text.to_lowercase(), text)).collect();
+        let keys: HashSet<&str> = new.iter().map(|(key, _)| key.as_str()).collect();
+        let mut known = HashSet::from([String::new()]);
+        for gap in gaps.iter_mut().filter(|gap| gap["resolved_in"].is_null()) {
+            let key = gap["key"].as_str().unwrap_or_default();
+            if keys.contains(key) {
+                known.insert(key.to_owned());
+            } else {
                 gap["resolved_in"] = json!(round);
             }
         }
-        for text in texts {
-            if !gaps.iter().any(|gap| is_open(gap, &text)) {
+        for (key, text) in new {
+            if known.insert(key.clone()) {
                 let id = format!("GAP-{:03}", gaps.len() + 1);
+                let section = section(&text);
                 gaps.push(json!({
-                    "id": id, "section": section(&text), "key": text.to_lowercase(), "first_seen": round, "resolved_in": null,
+                    "id": id, "section": section, "key": key, "first_seen": round, "resolved_in": null,
                 }));
             }
         }

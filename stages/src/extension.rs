@@ -111,15 +111,11 @@ impl Extension for Stages {
             }
         }
         let (stage, round) = place(pipeline);
-        let mut lines = vec![
-            ("stage", stage),
-            ("round", round),
-            ("scores", scores.join("; ")),
-            ("details", pipeline.open().details.join("; ")),
-        ];
-        lines.retain(|(_, line)| !line.is_empty());
-        for (_, line) in &mut lines {
-            *line = text::one_line(line, MAX_LINE_CHARS);
+        let mut lines = vec![("stage", stage), ("round", round)];
+        let details = pipeline.open().details;
+        for (name, parts) in [("scores", scores), ("details", details)] {
+            let line = text::one_line(&parts.join("; "), MAX_LINE_CHARS);
+            lines.extend((!line.is_empty()).then_some((name, line)));
         }
         lines
     }
@@ -154,9 +150,7 @@ impl Extension for Stages {
             }
             _ => match questions::current(held) {
                 Ok(Some(asked)) => {
-                    let options = asked.options.iter();
-                    let labels: Vec<&str> = options.map(|one| one.label.as_str()).collect();
-                    let labels = labels.join(", ");
+                    let labels = asked.labels();
                     next = format!(
                         "answer in the dialog, or run:\n    stages answer {id} LABEL\nwith one of: {labels}"
                     );

@@ -49,7 +49,7 @@ pub(crate) fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition,
 pub(crate) fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String>) {
     let gate = gate(pipeline, summary);
     let transition = match (summary.stage, summary.flags.validation_decision) {
-        _ if !gate.is_open() => block(summary.stage, &gate),
+        _ if !gate.is_open() => block(&gate),
         (Stage::AnalysisQuestions, _) if is_shallow(pipeline, summary) => Transition::Doubt,
         (Stage::ResponseAnalysis, _) => follow_action(summary.flags.next_action),
         (Stage::ValidationGeneration, Some(Decision::NotReady)) => another_round(pipeline, summary),
@@ -89,21 +89,15 @@ fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {
 }
 
 /// Returns the transition that asks the user about the gaps of a gate.
-fn block(stage: Stage, gate: &Gate) -> Transition {
-    let name = match stage {
-        Stage::ValidationGeneration => "PRD",
-        _ => "Questions",
-    };
+fn block(gate: &Gate) -> Transition {
     let lines = gate.lines();
     let first = lines.first().map_or("", |gap| gap.trim_end_matches('.'));
     let mut gap = text::one_line(first, MAX_GAP_CHARS);
     if lines.len() > 1 {
         gap += &format!(" (and {} more)", lines.len() - 1);
     }
-    Transition::Block {
-        gate: name.to_owned(),
-        gap,
-    }
+    let gate = gate.header.to_owned();
+    Transition::Block { gate, gap }
 }
 
 /// Returns whether too few ThinkDeep calls were made, and the user has not accepted that in this round.

@@ -41,6 +41,8 @@ const MIN_DEPTH_PERCENT: f64 = 60.0;
 /// The result of a gate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gate {
+    /// The header of the question about the findings.
+    pub(crate) header: &'static str,
     /// The name of the file that is checked.
     file: String,
     /// The findings with which the pipeline may not continue: sentences with file and line.
@@ -51,7 +53,7 @@ pub struct Gate {
 
 /// Checks the file of questions and the flags of stage 3.
 pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
-    let mut gate = Gate::new(format!("QUESTIONS-{round:03}.md"));
+    let mut gate = Gate::new("Questions", format!("QUESTIONS-{round:03}.md"));
     if let Some(text) = gate.read(file) {
         gate.check_questions(text);
     }
@@ -64,7 +66,7 @@ pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
 
 /// Checks the requirements document and the decision log of stage 5.
 pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -> Gate {
-    let mut gate = Gate::new("PRD.md".to_owned());
+    let mut gate = Gate::new("PRD", "PRD.md".to_owned());
     if let Some(text) = gate.read(requirements) {
         gate.check_requirements(text);
     }
@@ -78,8 +80,7 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
     gate
 }
 
-/// Returns the status of each section by its key in the state: COMPLETE with text, PLACEHOLDER with only a
-/// heading, or MISSING.
+/// Returns the status of each section by its key: COMPLETE with text, PLACEHOLDER with only a heading, or MISSING.
 pub(crate) fn section_statuses(requirements: &[u8]) -> Keys {
     let text = String::from_utf8_lossy(requirements);
     let sections = sections(&text, usize::MAX);
@@ -97,8 +98,9 @@ pub(crate) fn section_statuses(requirements: &[u8]) -> Keys {
 }
 
 impl Gate {
-    fn new(file: String) -> Self {
+    fn new(header: &'static str, file: String) -> Self {
         Self {
+            header,
             file,
             ..Self::default()
         }
@@ -219,19 +221,24 @@ impl Gate {
 /// Returns the line of the first heading with this name, and whether there is text below one of them.
 fn find_section(sections: &[Section<'_>], name: &str) -> Option<(usize, bool)> {
     let name = words(name);
-    let is_named = |section: &&Section<'_>| has_words(&words(section.heading), &name);
-    let first = sections.iter().find(is_named)?;
     let is_text = |line: &Line<'_>| {
         let text = line.text.trim();
         !text.is_empty() && !text.starts_with("<!--")
     };
-    let has_text = |(at, section): (usize, &Section<'_>)| {
-        let is_below = |next: &&Section<'_>| next.level > section.level;
-        let below = sections[at + 1..].iter().take_while(is_below);
-        let mut all = std::iter::once(section).chain(below);
-        is_named(&section) && all.any(|one| one.body.iter().any(is_text))
-    };
-    Some((first.line, sections.iter().enumerate().any(has_text)))
+    let mut first = None;
+    let mut has_text = false;
+    // The level of the heading that the sections are below.
+    let mut level = usize::MAX;
+    for section in sections {
+        if has_words(&words(section.heading), &name) {
+            first = first.or(Some(section.line));
+            level = section.level;
+        } else if section.level <= level {
+            level = usize::MAX;
+        }
+        has_text |= level != usize::MAX && section.body.iter().any(is_text);
+    }
+    first.map(|line| (line, has_text))
 }
 
 /// Returns the words of a text in lower case, with one space between them and `and` for `&`.

@@ -79,6 +79,7 @@ impl Instruction {
         let mut json = merge([place, values]);
         let rendered = template!("instructions.md").render(&json);
         let text = rendered.map_err(|error| error.to_string())?;
+        // The JSON has the values of these texts.
         json.remove("blocks");
         Ok(Self { json, text })
     }
@@ -105,8 +106,7 @@ pub(crate) fn overdue_warning(pipeline: Pipeline<'_>) -> Option<String> {
     })
 }
 
-/// Returns the values of the instruction to start a coordinator, and writes the digest that it reads. `blocks` are texts that
-/// the agent passes on as they are.
+/// Returns the values of the instruction to start a coordinator, and writes the digest that it reads.
 fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
     digest::write(pipeline)
         .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))?;
@@ -227,8 +227,7 @@ fn prior_context(pipeline: Pipeline<'_>) -> String {
     }
 }
 
-/// Returns the earlier summaries by their paths. From round 4 on the digest represents those of
-/// earlier rounds.
+/// Returns the earlier summaries by their paths. From round 4 on the digest represents those of earlier rounds.
 fn prior_summaries(pipeline: Pipeline<'_>) -> String {
     let round = pipeline.round();
     if round < 2 {

@@ -117,11 +117,9 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
         Stage::ResponseAnalysis => Some("Go on without the stage and choose what comes next."),
         _ => None,
     };
-    let take = option(
-        "Use what is there",
-        Transition::CheckFiles,
-        "Accept the files that the stage wrote.",
-    );
+    let retry = option("Retry", Transition::Retry, "Run the stage again.");
+    let meaning = "Accept the files that the stage wrote.";
+    let take = option("Use what is there", Transition::CheckFiles, meaning);
     // Each with its words in a question that has only one of them.
     let others = [
         may_use.then_some(("use the files that it wrote", take)),
@@ -130,29 +128,20 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
     ];
     let count = if is_crash { 1 } else { others.len() };
     let others = others.into_iter().flatten().take(count);
-    let (words, mut options): (Vec<&str>, Vec<Answer>) = others.unzip();
-    options.insert(
-        0,
-        option("Retry", Transition::Retry, "Run the stage again."),
-    );
+    let (words, answers): (Vec<&str>, Vec<Answer>) = others.unzip();
+    let options = [vec![retry], answers].concat();
 
     let name = format!("Stage {} ({stage})", stage.number());
     if is_crash {
-        let question = format!(
-            "{name} {}. Run the stage again, or {}?",
-            open.problem,
-            words.concat()
-        );
+        let begin = format!("{name} {}. Run the stage again", open.problem);
+        let question = format!("{begin}, or {}?", words.concat());
         return Asked::new(question, "Crashed", options);
     }
     let line = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);
     let reason = line.trim_end_matches('.');
     let colon = if reason.is_empty() { "" } else { ": " };
-    Asked::new(
-        format!("{name} failed{colon}{reason}. What now?"),
-        "Failed",
-        options,
-    )
+    let question = format!("{name} failed{colon}{reason}. What now?");
+    Asked::new(question, "Failed", options)
 }
 
 /// Returns the key under which an answer in a phase is recorded, or `None` if it is not recorded.

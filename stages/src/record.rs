@@ -120,9 +120,9 @@ pub(crate) fn note_decision(held: &mut AnyLoop, key: &str, value: &str) -> Noted
     held.set_user_decisions(&decisions)?;
     held.add_text(&format!("- {now}: {key} is {value}"));
     let mut errors = held.fields().error_log.clone();
-    match errors.last_mut() {
-        Some(error) if held.phase() == Phase::Failed => error["recovery"] = json!(value),
-        _ => return Ok(()),
+    let newest = errors.last_mut().and_then(Json::as_object_mut);
+    if let Some(error) = newest.filter(|_| held.phase() == Phase::Failed) {
+        error.insert("recovery".to_owned(), json!(value));
     }
     held.set_error_log(&errors)
 }

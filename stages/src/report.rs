@@ -20,8 +20,7 @@ const RECOVER_HELP: &str = "nothing was changed; have the coordinator write its 
 
 type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
 
-/// Takes the summary of the open stage. The second refusal of a dispatch asks the user, so that an agent
-/// cannot report for ever.
+/// Takes the summary of the open stage. The second refusal of a dispatch asks the user, so that no agent reports for ever.
 pub(crate) fn report(held: AnyLoop) -> ReportResult {
     require_open(&held)?;
     let pipeline = Pipeline(held.raw());

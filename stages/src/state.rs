@@ -100,11 +100,10 @@ impl Pipeline<'_> {
         summary_file(self.stage())
     }
 
-    /// Returns whether a path names the open stage's summary, from the project's root or from the present folder.
+    /// Returns whether a path names the open stage's summary, from the present folder.
     pub(crate) fn is_summary(self, path: &Utf8Path) -> bool {
-        let root = self.0.root();
-        let expected = root.join(self.summary_file());
-        root.join(path) == expected || loops::here().is_ok_and(|here| here.join(path) == expected)
+        let expected = self.0.root().join(self.summary_file());
+        loops::here().is_ok_and(|here| here.join(path) == expected)
     }
 
     /// Returns the key artifacts of the open stage: those that are new since the dispatch, and the others.
@@ -147,12 +146,12 @@ impl Pipeline<'_> {
         let before = open.before.get(&self.summary_file()).cloned();
         let stale = before.map(|digest| (digest, Rule::Stale));
         let counted = self.counted_summaries().into_iter();
-        let taken = counted.map(|one| (one.digest, Rule::TakenAlready));
+        let known = counted.map(|one| (one.digest, Rule::TakenAlready));
         Dispatch {
             stage: self.stage(),
             round: self.round(),
             id: self.dispatch_id(),
-            known: stale.into_iter().chain(taken).collect(),
+            known: stale.into_iter().chain(known).collect(),
             skip_validation: open.skip_validation,
         }
     }

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::contract::{self, Stage};
 use crate::instruction::text_of;
-use crate::state::new_dispatch;
+use crate::state::{merge, new_dispatch};
 use crate::typestate::{AnyLoop, INFO, StageStatus};
 
 /// The state document, from the project's root.
@@ -36,8 +36,7 @@ struct Schema2 {
     next_step: Option<String>,
 }
 
-/// Returns the document of a pipeline that begins where another program's document stopped, or a sentence if it
-/// cannot be taken up.
+/// Returns the document of a pipeline that begins where another program's document stopped, or why it cannot begin.
 fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     let text = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let document = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -82,7 +81,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
         "next_step": reason,
         "loop": { "open": open, "stage_status": phase },
     });
-    keys.extend(changes.as_object().cloned().unwrap_or_default());
+    let keys = merge([Json::Object(keys), changes]);
     let yaml = serde_yaml::to_string(&keys).map_err(|error| error.to_string())?;
     let log = &document[contract::body_start(document)..];
     Ok(format!("---\n{yaml}---\n{log}"))

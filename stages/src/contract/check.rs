@@ -1,7 +1,5 @@
 //! The rules of a summary but for the types of its flags. Each function corrects the summary as a lenient reader takes it.
 
-use std::fmt::Display;
-
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use claudex_loop::text;
 use serde::Deserialize;
@@ -68,13 +66,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Reports a value that is there and differs from the expected one.
-    fn expect(
-        &mut self,
-        rule: Rule,
-        path: &str,
-        expected: impl Display,
-        value: Option<impl Display>,
-    ) {
+    fn expect<T: ToString>(&mut self, rule: Rule, path: &str, expected: T, value: Option<T>) {
         let expected = expected.to_string();
         let value = value.map(|value| value.to_string());
         if let Some(value) = value.filter(|value| *value != expected) {
@@ -98,7 +90,7 @@ impl<'r> Reader<'r> {
         let stage = by_number.or(by_name);
         let expected = stage.map_or("a stage".to_owned(), |stage| stage.to_string());
         self.expect(Rule::StageName, "/stage", expected, name);
-        let expected = stage?.checkpoint();
+        let expected = stage?.checkpoint().to_owned();
         self.expect(Rule::CheckpointName, "/checkpoint", expected, checkpoint);
         stage
     }

@@ -39,11 +39,8 @@ pub(super) fn unwrap(text: &str) -> String {
         && is_code_fence(begin)
     {
         let first = rest.iter().find(|line| !is_blank(line));
-        let mark = if first.is_some_and(|line| is_fence(line)) {
-            "\n"
-        } else {
-            "---\n"
-        };
+        let has_lines = first.is_some_and(|line| is_fence(line));
+        let mark = if has_lines { "\n" } else { "---\n" };
         *begin = mark;
         let mut fences = rest.iter_mut().filter(|line| is_code_fence(line));
         let mut is_open = false;

@@ -116,8 +116,7 @@ impl Flags {
         flags
     }
 
-    /// Returns the expected number of calls to think deeply and the share that was made, in per
-    /// cent, or `None` if none was expected.
+    /// Returns the expected number of calls to think deeply, if there is one, and the share that was made, in per cent.
     pub(crate) fn depth(&self) -> Option<(u32, f64)> {
         let by_mode = || match self.analysis_mode {
             Some(AnalysisMode::Complete) => 27,

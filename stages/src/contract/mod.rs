@@ -59,8 +59,7 @@ impl Reading {
     }
 }
 
-/// Reads the bytes of a summary file. Rules about the project's artifacts and the open dispatch are checked if they are
-/// known.
+/// Reads the bytes of a summary file. Rules about the project and the open dispatch are checked if they are known.
 pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch>) -> Reading {
     let mut findings = Collector::default();
     let known = dispatch.and_then(|dispatch| dispatch.known.get(&sha256(bytes)));

@@ -89,11 +89,11 @@ impl Place {
         let before = &text[..text.floor_char_boundary(offset)];
         let start = before.rfind('\n').map_or(0, |at| at + 1);
         let line = before.matches('\n').count() + 1;
-        Self::in_line(&text[start..], before.len() - start, line)
+        Self::from_line(&text[start..], before.len() - start, line)
     }
 
     /// Returns the place of a byte of a line.
-    pub(super) fn in_line(text: &str, offset: usize, line: usize) -> Self {
+    pub(super) fn from_line(text: &str, offset: usize, line: usize) -> Self {
         let column = text[..offset].chars().count() + 1;
         Self { line, column }
     }
@@ -155,8 +155,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// Adds a finding at a value, such as `/flags/round_number`. The detail may be empty. Returns the answer of a lenient
-    /// reader, which can be replaced.
+    /// Adds a finding at a value, such as `/flags/round_number`. Returns its lenient answer, which can be replaced.
     pub(super) fn add(&mut self, rule: Rule, path: &str, detail: impl AsRef<str>) -> &mut Lenient {
         // A file with many findings is not searched for each.
         let start = match self.list.get(MAX_FINDINGS) {

@@ -106,8 +106,7 @@ impl Stage {
         self.cells().nth(2)?.parse().ok()
     }
 
-    /// Returns the files, from the project's root, that show that the stage was done in a round. Stage 2
-    /// writes one of its two.
+    /// Returns the files, from the project's root, that show that the stage was done. Stage 2 writes one of its two.
     pub fn artifacts(self, round: u32) -> Vec<String> {
         let number = format!("{round:03}");
         let names = self.cells().skip(3);

@@ -26,9 +26,10 @@ pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
 /// Reads the YAML of a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
 pub(super) fn read(yaml: &str, findings: &mut Collector) -> Option<JsonMap<String, Json>> {
     let lines = yaml.split_inclusive('\n').zip(1..);
-    let corrected = lines.map(|(line, number)| correct_line(line, number, findings));
-    let yaml = corrected.collect();
-    parse(yaml, findings)
+    let corrected = lines
+        .map(|(line, number)| correct_line(line, number, findings))
+        .collect();
+    parse(corrected, findings)
 }
 
 /// Returns a line with spaces for the no-break spaces around its key and its value, and with null for a placeholder of the
@@ -44,7 +45,7 @@ fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
     let mut spaces = line.match_indices(SPACE);
     if let Some((at, _)) = spaces.find(|(at, _)| !(start..end).contains(at)) {
         let detail = "a no-break space is not a space";
-        *findings.add_at(Rule::BadYaml, Place::in_line(line, at, number), detail) =
+        *findings.add_at(Rule::BadYaml, Place::from_line(line, at, number), detail) =
             Lenient::Corrected("read as a space");
     }
 
@@ -58,7 +59,7 @@ fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
     let head = line[..start].replace(SPACE, " ");
     let tail = line[end..].replace(SPACE, " ");
     if name.is_some_and(is_name) {
-        let place = Place::in_line(line, start, number);
+        let place = Place::from_line(line, start, number);
         findings.add_at(Rule::Placeholder, place, quote(written));
         return format!("{head}null{}{tail}", &value[written.len()..]);
     }
@@ -160,7 +161,7 @@ pub(super) fn find_place(yaml: &str, path: &str) -> Place {
         let is_beside = item.is_none() && !value.is_empty() && !value.starts_with('#');
         let key = line.trim_start_matches([' ', '-']);
         let text = if is_beside { value } else { key };
-        place = Place::in_line(line, line.len() - text.len(), number);
+        place = Place::from_line(line, line.len() - text.len(), number);
         if is_beside {
             break;
         }

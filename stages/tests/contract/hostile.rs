@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use stages::contract::Rule;
 
 use crate::holds::holds;
-use crate::support::{EXAMPLE, completed, found, taken, with};
+use crate::support::{EXAMPLE, completed, find_rules, read_summary, with};
 
 #[test]
 fn bom_crlf_and_unicode_are_valid() {
@@ -17,8 +17,8 @@ fn bom_crlf_and_unicode_are_valid() {
         EXAMPLE.trim_end().to_owned(),
         with(EXAMPLE, "product-focused)", "für 中文 👩‍👩‍👧)"),
     ] {
-        assert_eq!(found(&text), [], "{text}");
-        assert_eq!(taken(&text).flags, taken(EXAMPLE).flags);
+        assert_eq!(find_rules(&text), [], "{text}");
+        assert_eq!(read_summary(&text).flags, read_summary(EXAMPLE).flags);
     }
 }
 
@@ -40,7 +40,7 @@ fn deep_and_large_input_is_refused_soon() {
     }
     let deep: String = (0..600).map(|at| format!("{:at$}a:\n", "")).collect();
     assert_eq!(
-        found(&with(
+        find_rules(&with(
             &completed(1),
             "summary: Done\n",
             &format!("summary: Done\n{deep}")
@@ -59,8 +59,8 @@ fn deep_and_large_input_is_refused_soon() {
             ),
         )
     };
-    assert_eq!(found(&nested(60)), []);
-    assert_eq!(found(&nested(130))[0].0, Rule::BadYaml);
+    assert_eq!(find_rules(&nested(60)), []);
+    assert_eq!(find_rules(&nested(130))[0].0, Rule::BadYaml);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn findings_are_limited() {
     let many = "  - ../a\n".repeat(1000);
     let artifacts = format!("artifacts_written:\n{many}");
     let text = with(&completed(1), "artifacts_written: []\n", &artifacts);
-    assert_eq!(found(&text).len(), 100);
+    assert_eq!(find_rules(&text).len(), 100);
 }
 
 #[test]

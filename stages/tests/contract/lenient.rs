@@ -2,12 +2,14 @@
 
 use stages::contract::{Decision, PauseType, Rule, Stage, Status, Summary};
 
-use crate::support::{ASKS, EXAMPLE, answer, completed, dispatch, found, outcome, taken, with};
+use crate::support::{
+    ASKS, EXAMPLE, answer, completed, dispatch, find_rules, outcome, read_summary, with,
+};
 
 #[test]
 fn filled_example_is_read_completely() {
-    assert_eq!(found(EXAMPLE), []);
-    let summary = taken(EXAMPLE);
+    assert_eq!(find_rules(EXAMPLE), []);
+    let summary = read_summary(EXAMPLE);
     assert_eq!(
         (summary.stage, summary.status),
         (Stage::AnalysisQuestions, Status::Completed)
@@ -36,7 +38,7 @@ fn filled_example_is_read_completely() {
 
 #[test]
 fn slips_of_form_break_no_rule() {
-    let expected = taken(EXAMPLE);
+    let expected = read_summary(EXAMPLE);
     let wrapped = |open: &str| format!("{open}\n{EXAMPLE}```\n");
     let headed = |heading: &str| with(EXAMPLE, "## Context for Next Stage", heading);
     let (yaml, body) = EXAMPLE.split_at(EXAMPLE.find("\n## Context").unwrap());
@@ -58,8 +60,8 @@ fn slips_of_form_break_no_rule() {
         headed("## Context for Next Stage: ##"),
     ] {
         for text in [text.replace('\n', "\r\n"), text] {
-            assert_eq!(found(&text), [], "{text}");
-            let mut summary = taken(&text);
+            assert_eq!(find_rules(&text), [], "{text}");
+            let mut summary = read_summary(&text);
             let context = summary
                 .context
                 .take()
@@ -71,12 +73,12 @@ fn slips_of_form_break_no_rule() {
         }
     }
     let text = format!("One\ntwo\nthree\nfour\n{EXAMPLE}");
-    assert_eq!(found(&text), [(Rule::NoFrontmatter, 1, 1)]);
+    assert_eq!(find_rules(&text), [(Rule::NoFrontmatter, 1, 1)]);
 }
 
 #[test]
 fn question_is_read_completely() {
-    let flags = taken(ASKS).flags;
+    let flags = read_summary(ASKS).flags;
     assert_eq!(flags.pause_type, Some(PauseType::Interactive));
     let question = flags.question_context.unwrap();
     assert_eq!(
@@ -150,11 +152,11 @@ fn written_summary_keeps_rules_and_reads_back() {
         );
         summary.context = Some("Go on.\n\n- a".into());
         let text = summary.to_text();
-        assert_eq!(found(&text), [], "{text}");
-        assert_eq!(taken(&text), summary, "{text}");
+        assert_eq!(find_rules(&text), [], "{text}");
+        assert_eq!(read_summary(&text), summary, "{text}");
     }
-    let asks = taken(ASKS);
-    assert_eq!(taken(&asks.to_text()), asks);
+    let asks = read_summary(ASKS);
+    assert_eq!(read_summary(&asks.to_text()), asks);
     let least = Summary::new(Stage::Completion, Status::Completed, "Done").to_text();
     assert_eq!(
         least,
@@ -176,8 +178,8 @@ fn wrong_flag_is_ignored() {
                     "round_number" => with(&base, "_number: 1\n", &format!("_number: {value}\n")),
                     _ => with(&base, "flags:\n", &format!("flags:\n  {flag}: {value}\n")),
                 };
-                assert!(found(&text).iter().any(|one| one.0 == *rule), "{text}");
-                let flags = serde_json::to_value(taken(&text).flags).unwrap();
+                assert!(find_rules(&text).iter().any(|one| one.0 == *rule), "{text}");
+                let flags = serde_json::to_value(read_summary(&text).flags).unwrap();
                 assert_eq!(flags.get(flag), None, "{text}");
             }
         }

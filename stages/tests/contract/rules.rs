@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stages::contract::{Rule, read, sha256};
 
 use crate::support::{
-    ASKS, TEMPLATE, answer, completed, dispatch, found, outcome, place, reading, with,
+    ASKS, TEMPLATE, answer, completed, dispatch, find_rules, outcome, place, reading, with,
 };
 
 /// Cases of broken rules below the names of their summaries.
@@ -52,7 +52,7 @@ fn unescape(text: &str) -> String {
 /// Returns the difference between a case and its reading.
 fn find_mismatch(text: &str, stage: u64, findings: &str, expected: &str) -> Option<String> {
     let line = |(rule, line, column): (Rule, usize, usize)| format!("{rule} {line}:{column}");
-    let named: Vec<String> = found(text).into_iter().map(line).collect();
+    let named: Vec<String> = find_rules(text).into_iter().map(line).collect();
     if named.join(", ") != findings {
         return Some(named.join(", "));
     }
@@ -88,7 +88,7 @@ fn broken_rule_is_found_and_corrected() {
             .filter(|name| !name.contains(" => "))
         {
             summary = base(name);
-            assert_eq!(found(&summary.1), [], "{name}");
+            assert_eq!(find_rules(&summary.1), [], "{name}");
             continue;
         }
         let parts: Vec<&str> = line.split(" => ").collect();
@@ -120,8 +120,8 @@ fn broken_rule_is_found_and_corrected() {
 fn size_and_bytes_are_checked_first() {
     let limit = 256 * 1024;
     let large = completed(1) + &"x".repeat(limit);
-    assert_eq!(found(&large), [(Rule::TooLarge, 1, 1)]);
-    assert_eq!(found(&large[..limit]), []);
+    assert_eq!(find_rules(&large), [(Rule::TooLarge, 1, 1)]);
+    assert_eq!(find_rules(&large[..limit]), []);
     let mut latin = completed(1).into_bytes();
     let at = completed(1).find("Done").unwrap();
     latin[at + 1] = 0xe9;
@@ -192,7 +192,10 @@ fn summary_of_other_dispatch_is_refused() {
 
 #[test]
 fn template_is_not_a_summary() {
-    let rules: BTreeSet<Rule> = found(TEMPLATE).into_iter().map(|(rule, ..)| rule).collect();
+    let rules: BTreeSet<Rule> = find_rules(TEMPLATE)
+        .into_iter()
+        .map(|(rule, ..)| rule)
+        .collect();
     assert!(rules.contains(&Rule::Placeholder), "{rules:?}");
     assert!(rules.contains(&Rule::UnknownStatus), "{rules:?}");
 }

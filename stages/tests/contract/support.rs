@@ -65,7 +65,7 @@ pub(crate) fn reading(text: &str) -> Reading {
 }
 
 /// Returns what is found, each as its rule with line and column.
-pub(crate) fn found(text: &str) -> Vec<(Rule, usize, usize)> {
+pub(crate) fn find_rules(text: &str) -> Vec<(Rule, usize, usize)> {
     reading(text).findings.iter().map(place).collect()
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn place(finding: &Finding) -> (Rule, usize, usize) {
     (finding.rule, finding.start.line, finding.start.column)
 }
 
-pub(crate) fn taken(text: &str) -> Summary {
+pub(crate) fn read_summary(text: &str) -> Summary {
     let reading = reading(text);
     reading
         .summary

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use camino::{Utf8Path, Utf8PathBuf};
 use stages::contract::{Finding, Rule, read};
 
-use crate::support::{EXAMPLE, completed, place, reading, taken, with};
+use crate::support::{EXAMPLE, completed, place, read_summary, reading, with};
 
 /// A project in which the artifacts of the example lie.
 fn project() -> (tempfile::TempDir, Utf8PathBuf) {
@@ -14,7 +14,7 @@ fn project() -> (tempfile::TempDir, Utf8PathBuf) {
     let root = Utf8Path::from_path(folder.path())
         .unwrap()
         .join("a project");
-    for artifact in taken(EXAMPLE).artifacts {
+    for artifact in read_summary(EXAMPLE).artifacts {
         let path = root.join(artifact);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "").unwrap();

@@ -178,6 +178,6 @@ fn wait_names_question_and_answer_command() {
     has(&status, "waits for: your answer to “Which way is it?”\n");
     has(
         &status,
-        &format!("run:\n    {answer}\nwith one of: Way 1, Way 2\n"),
+        &format!("run:\n    {answer}\nwith one of: “Way 1”, “Way 2”\n"),
     );
 }
