@@ -27,11 +27,9 @@ const MAX_CELL_CHARS: usize = 200;
 /// The summaries that counted, by round and stage.
 pub type Kept = BTreeMap<(u32, Stage), Summary>;
 
-/// Returns the digest of the rounds before this one, `rounds-digest.md`. `decisions` are the
-/// recorded ones by their keys, oldest first.
+/// Returns the digest of the rounds before this one, `rounds-digest.md`. `decisions` are the recorded ones, oldest first.
 ///
-/// It has 100 lines at most: the oldest lines per round are left out first, then resolved gaps, then
-/// old decisions; the last line names the part that is left out.
+/// It has 100 lines at most. If some are left out, the last line names them.
 pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestamp) -> String {
     let mut rounds: Vec<u32> = kept.keys().map(|(round, _)| *round).collect();
     rounds.retain(|round| *round < before);

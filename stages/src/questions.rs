@@ -1,5 +1,4 @@
-//! The questions to the user whose options depend on the summary or the files, and the record of the answers,
-//! which is never written over.
+//! The questions to the user whose options depend on the summary or the files, and the record of the answers.
 
 use claudex_loop::behaviours::ask::{self, Answer, Asked};
 use claudex_loop::machine::{FieldError, Raw};

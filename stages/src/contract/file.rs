@@ -50,7 +50,9 @@ pub(super) fn unwrap(text: &str) -> String {
             is_open = !is_open;
             is_end
         });
-        end.map(|end| *end = mark);
+        if let Some(end) = end {
+            *end = mark;
+        }
     }
     lines.concat()
 }

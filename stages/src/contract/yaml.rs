@@ -1,5 +1,4 @@
-//! The YAML of a frontmatter as JSON, with the places of its values, and the slips of models that are read as they
-//! were meant.
+//! The YAML of a frontmatter as JSON, the places of its values, and the slips that are read as they were meant.
 
 use claudex_loop::text;
 use serde_json::{Map as JsonMap, Value as Json};
