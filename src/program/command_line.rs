@@ -36,7 +36,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
     let common: Vec<_> = Command::augment_subcommands(clap::Command::new(info.program))
         .get_subcommands()
         .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one))
-        .map(|one| one.clone().display_order(group(one.get_name()).place()))
+        .map(|one| one.clone().display_order(group(one.get_name()).0.place()))
         .collect();
     let command = command
         .subcommands(common)
@@ -77,13 +77,16 @@ fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
     }
 }
 
-/// Returns the group of a command that every program has.
-fn group(command: &str) -> Group {
+/// Returns the group of a command in the help, and whether loops have to be usable for it. Each of `state` checks that itself.
+pub(super) fn group(command: &str) -> (Group, bool) {
     match command {
-        "status" | "list" | "journal" | "report" | "personas" | "doctor" => Group::Look,
-        "resume" | "pause" | "adopt" | "import" | "rollback" | "answer" => Group::Person,
-        "sweep" | "config" | "hooks" | "plugin" | "statusline" => Group::SetUp,
-        _ => Group::Loops,
+        "status" | "list" | "journal" | "report" => (Group::Look, true),
+        "personas" | "doctor" => (Group::Look, false),
+        "resume" | "pause" | "adopt" | "import" | "rollback" | "answer" => (Group::Person, true),
+        "sweep" => (Group::SetUp, true),
+        "config" | "hooks" | "plugin" | "statusline" => (Group::SetUp, false),
+        "hook" | "state" => (Group::Loops, false),
+        _ => (Group::Loops, true),
     }
 }
 

@@ -64,14 +64,6 @@ fn frequent(words: &[OsString]) -> Option<Command> {
     }
 }
 
-/// Returns whether loops have to be usable for a command. Each of `state` checks for itself whether it changes any.
-fn needs_loops(command: &str) -> bool {
-    !matches!(
-        command,
-        "config" | "doctor" | "hook" | "hooks" | "personas" | "plugin" | "state" | "statusline"
-    )
-}
-
 /// Runs the command that the arguments name.
 fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
@@ -81,7 +73,7 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);
     };
-    let needs_loops = needs_loops(name);
+    let (_, needs_loops) = command_line::group(name);
     if needs_loops && !LOOKS.contains(&name) {
         verbs::outside_reviewer(name)?;
     }

@@ -93,12 +93,12 @@ fn no_error_has_control_characters() {
         "[reviewers.codex]\nkind = \"\\u001B[2J\"",
         "personas = [\"\\u202E\"]",
     ] {
-        let shown = match both("", text) {
+        let output = match both("", text) {
             Ok(settings) => settings.ignored.join("\n"),
             Err(error) => error.to_string(),
         };
-        for shown in [shown, user(text).unwrap_err().to_string()] {
-            assert_eq!(crate::text::plain(&shown), shown, "{text:?}");
+        for line in [output, user(text).unwrap_err().to_string()] {
+            assert_eq!(crate::text::plain(&line), line, "{text:?}");
         }
     }
 }
