@@ -1,19 +1,64 @@
-//! A finding from one line of Markdown: its place, problem and remedy, and the lines below it.
+//! One item of a Markdown answer: its place, problem, remedy, and the lines below it.
 
 use crate::review::findings::{
     Finding, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS, Severity,
 };
 use crate::text;
 
-/// Returns the finding that a line is.
-pub(super) fn finding(severity: Severity, line: &str) -> Finding {
-    let (file, number, text) = place(line).unwrap_or((None, None, line));
-    let (what, recommendation) = split_recommendation(text).unwrap_or((text, ""));
-    let recommendation = text::one_line(recommendation, MAX_FINDING_CHARS);
+/// Returns the lines of a list item, a paragraph, a quotation or a code block without bullets, fences and white space; at least one.
+pub(super) fn lines(block: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut in_code = false;
+    for line in block.lines() {
+        let line = line.trim_start_matches('>').trim();
+        let is_fence = line.starts_with("```") || line.starts_with("~~~");
+        in_code ^= is_fence;
+        let text = bullet(line).filter(|_| !in_code).unwrap_or(line);
+        if !is_fence && !text.is_empty() {
+            lines.push(text.to_owned());
+        }
+    }
+    if lines.is_empty() {
+        lines.push(String::new());
+    }
+    lines
+}
+
+/// Returns the text below the first line of a list item, without its indentation.
+pub(super) fn text_below(block: &str) -> String {
+    let lines = block.lines().skip(1);
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let full = lines.clone().filter(|line| !line.trim().is_empty());
+    let width = full.map(indent).min().unwrap_or(0);
+    lines
+        .map(|line| line.get(width..).unwrap_or(line.trim_start()).to_owned() + "\n")
+        .collect()
+}
+
+/// Returns the text behind `-`, `*`, `+`, `1.` or `1)`.
+pub(super) fn bullet(line: &str) -> Option<&str> {
+    let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = match line.len() - after_digits.len() {
+        0 => line.strip_prefix(['-', '*', '+'])?,
+        1..10 => after_digits.strip_prefix(['.', ')'])?,
+        _ => return None,
+    };
+    (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
+}
+
+/// Returns whether a text is a question, a quotation or struck out: none of these states that nothing was found.
+pub(super) fn is_doubtful(text: &str) -> bool {
+    text.contains(['>', '<', '|', '?', '"', '~'])
+}
+
+/// Returns the finding that an item is.
+pub(super) fn finding(severity: Severity, body: &str) -> Finding {
+    let (file, line, body) = place(body);
+    let (what, recommendation) = split_recommendation(body);
     Finding {
-        recommendation: Some(recommendation).filter(|text| !text.is_empty()),
+        recommendation: recommendation.map(|it| text::one_line(it, MAX_FINDING_CHARS)),
         file: file.map(str::to_owned),
-        line: number,
+        line,
         ..Finding::new(severity, text::one_line(what, MAX_FINDING_CHARS))
     }
 }
@@ -29,37 +74,55 @@ pub(super) fn add_detail(finding: &mut Finding, line: &str) {
 }
 
 /// Splits `line 12: text`, `src/a.rs:12: text` and, for a name with white space in it, `` `a b.rs:12`: text ``.
-fn place(line: &str) -> Option<(Option<&str>, Option<u32>, &str)> {
-    let (place, text) = match line.strip_prefix('`') {
-        Some(quoted) => quoted.split_once("`: ")?,
-        None => line.split_once(": ")?,
+fn place(body: &str) -> (Option<&str>, Option<u32>, &str) {
+    let is_line = body
+        .get(..5)
+        .is_some_and(|word| word.eq_ignore_ascii_case("line "));
+    let split = match body.strip_prefix('`') {
+        Some(quoted) => quoted.split_once("`: "),
+        None if is_line => body[5..].split_once(": "),
+        None => (body.split_once(": ")).filter(|(name, _)| !name.contains(char::is_whitespace)),
     };
-    let (file, number) = match place.split_at_checked("line ".len()) {
-        Some((word, number)) if word.eq_ignore_ascii_case("line ") => (None, number),
-        _ => place
-            .rsplit_once(':')
-            .map(|(file, number)| (Some(file), number))?,
-    };
-    let is_name = |file: &str| {
-        !file.is_empty() && (line.starts_with('`') || !file.contains(char::is_whitespace))
-    };
-    // A number in another form (`007`, `+7`) is part of the text.
-    let is_number = number.starts_with(|c| matches!(c, '1'..='9'));
-    let is_place = is_number && file.is_none_or(is_name) && !text.trim().is_empty();
-    is_place.then(|| Some((file, Some(number.parse().ok()?), text.trim())))?
+    let found = split.and_then(|(name, rest)| {
+        let (file, number) = if is_line {
+            (None, name)
+        } else {
+            name.rsplit_once(':')
+                .map(|(file, number)| (Some(file), number))?
+        };
+        // A number in another form (`007`, `+7`) is part of the text.
+        let number = number
+            .starts_with(|c| matches!(c, '1'..='9'))
+            .then(|| number.parse().ok())??;
+        let rest = rest.trim();
+        (file != Some("") && !rest.is_empty()).then_some((file, Some(number), rest))
+    });
+    found.unwrap_or((None, None, body))
 }
 
 /// Splits `what (recommendation)` at the bracket that the last `)` closes. A call such as `retry()` is part of the text.
-fn split_recommendation(text: &str) -> Option<(&str, &str)> {
-    let inner = text.strip_suffix(')').or_else(|| text.strip_suffix(")."))?;
+fn split_recommendation(body: &str) -> (&str, Option<&str>) {
+    let inner = body
+        .strip_suffix(')')
+        .or_else(|| body.strip_suffix(")."))
+        .unwrap_or_default();
     let mut depth = 1_usize;
-    let (at, _) = inner.rmatch_indices(['(', ')']).find(|(_, bracket)| {
+    let opening = inner.rmatch_indices(['(', ')']).find(|(_, bracket)| {
         match *bracket {
             ")" => depth += 1,
             _ => depth -= 1,
         }
         depth == 0
-    })?;
-    let problem = inner[..at].strip_suffix(char::is_whitespace)?.trim_end();
-    (!problem.is_empty()).then(|| (problem, inner[at + 1..].trim()))
+    });
+    let parts = opening.map(|(at, _)| (&inner[..at], inner[at + 1..].trim()));
+    match parts {
+        Some((before, recommendation))
+            if before.ends_with(char::is_whitespace)
+                && !before.trim_end().is_empty()
+                && !recommendation.is_empty() =>
+        {
+            (before.trim_end(), Some(recommendation))
+        }
+        _ => (body, None),
+    }
 }

@@ -5,16 +5,20 @@
 //! clean line, or by three sections that each say so, and by nothing else.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::blocks::{self, Block, Kind, LINE_LEVEL, bullet};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
+
 use super::severity::{
-    SeverityWords, is_clean_line, is_list_title, is_none, is_praise_title, is_summary_title, label,
-    severity_words, stated_severity,
+    SeverityWords, begins_with_sign, is_clean_line, is_list_title, is_none, is_praise_title,
+    is_severity_line, is_summary_title, label, severity_words, stated_among, stated_severity,
 };
 use super::{Cause, item, with_findings};
 use crate::review::findings::{Finding, Findings, Severity};
 use crate::text;
 
+/// The level of a line that is a heading without `#`, such as `**High:**`.
+const LINE_LEVEL: u8 = 6;
 /// The deepest level of a title. A deeper heading is a finding.
 const MAX_TITLE_LEVEL: u8 = 2;
 /// Longest part of a text that an error quotes, in characters.
@@ -22,8 +26,8 @@ const MAX_QUOTE_CHARS: usize = 60;
 
 /// Reads a text. Returns `None` if it has no verdict. `is_rated`: the answer has a severity outside of this text.
 pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cause> {
-    let answer = text::plain(answer);
-    let blocks = blocks::read(&answer)?;
+    let answer = with_headings(answer);
+    let blocks = blocks(&answer);
     let mut below = blocks.iter().skip(1).filter_map(Block::level);
     let first = blocks.first().and_then(Block::level);
     let mut reader = Reader {
@@ -31,10 +35,117 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
         is_rated,
         ..Reader::default()
     };
-    for (index, block) in blocks.iter().enumerate() {
-        reader.block(block, blocks.get(index + 1))?;
-    }
+    reader.blocks(&blocks)?;
     reader.verdict()
+}
+
+/// Returns a plain text in which lines with a severity in front, such as `**High:**` and `[P1] text`, are headings, and `•` is a
+/// bullet. The lines keep their numbers.
+fn with_headings(answer: &str) -> String {
+    let mut lines = String::with_capacity(answer.len());
+    let mut is_code = false;
+    let mut begins = true;
+    for line in text::plain(answer).lines() {
+        is_code ^= line.trim_start().starts_with("```");
+        let is_marked =
+            line.starts_with(['*', '_', '[']) || line.starts_with("##") || begins_with_sign(line);
+        let stands_out = begins || line.ends_with(':');
+        let is_text = is_marked || stands_out && line.starts_with(char::is_alphanumeric);
+        let is_heading =
+            is_text && !is_code && item::bullet(line).is_none() && is_severity_line(line);
+        begins = is_heading || line.trim().is_empty() || line.starts_with('#');
+        let title = line.trim_start_matches('#');
+        if let Some(item) = line.trim_start().strip_prefix('\u{2022}') {
+            lines.extend(["-", item]);
+        } else if is_heading && title == line {
+            lines.extend(["###### ", title]);
+        } else if is_heading {
+            lines.extend([&line[..line.len() - title.len()], " ", title]);
+        } else {
+            lines.push_str(line);
+        }
+        lines.push('\n');
+    }
+    lines
+}
+
+/// A top-level block of an answer.
+struct Block<'t> {
+    tag: Tag<'t>,
+    /// The line, from 1.
+    line: usize,
+    text: &'t str,
+    /// The items of a list, or the rows of a table, with their lines.
+    parts: Vec<(usize, &'t str)>,
+}
+
+impl Block<'_> {
+    /// Returns the level of a heading.
+    fn level(&self) -> Option<u8> {
+        match self.tag {
+            Tag::Heading { level, .. } => Some(level as u8),
+            _ => None,
+        }
+    }
+
+    fn has_items(&self) -> bool {
+        matches!(self.tag, Tag::List(_) | Tag::Table(_))
+    }
+
+    /// Returns the severity that one line states: `**Severity:** High`.
+    fn stated_severity(&self) -> Option<Severity> {
+        let is_text = matches!(self.tag, Tag::Paragraph | Tag::List(_));
+        stated_among(self.text.lines()).filter(|_| is_text)
+    }
+
+    /// Returns whether it is a code block whose fence is not closed.
+    fn is_cut_off(&self) -> bool {
+        let text = self.text.trim();
+        let below = text.split_once('\n').map_or("", |(_, below)| below);
+        matches!(self.tag, Tag::CodeBlock(CodeBlockKind::Fenced(_))) && !below.ends_with(&text[..3])
+    }
+}
+
+/// Returns the blocks of a text, in order. Every character that is not white space or a rule is in one of them.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let line_of = |at: usize| ends.partition_point(|end| *end < at) + 1;
+    let block = |tag, range: Range<usize>| Block {
+        tag,
+        line: line_of(range.start),
+        text: &text[range],
+        parts: Vec::new(),
+    };
+    let mut blocks = Vec::new();
+    let mut depth = 0_usize;
+    let mut end = 0;
+    let whole = (Event::Rule, text.len()..text.len());
+    let events = Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter();
+    for (event, range) in events.chain([whole]) {
+        if depth == 0 {
+            // The definition of a link makes no event.
+            if !text[end..range.start.max(end)].trim().is_empty() {
+                blocks.push(block(Tag::Paragraph, end..range.start));
+            }
+            end = range.end;
+        }
+        match event {
+            Event::Start(tag) => {
+                let is_part = matches!(tag, Tag::Item | Tag::TableHead | Tag::TableRow);
+                match blocks.last_mut() {
+                    Some(above) if depth == 1 && is_part => {
+                        above.parts.push((line_of(range.start), &text[range]));
+                    }
+                    _ if depth == 0 => blocks.push(block(tag, range)),
+                    _ => {}
+                }
+                depth += 1;
+            }
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    blocks
 }
 
 /// The place of the reader.
@@ -53,8 +164,8 @@ enum Place {
 
 /// A section: the items below a heading.
 #[derive(Debug, Default)]
-struct Section<'b> {
-    number: usize,
+struct Section {
+    line: usize,
     level: u8,
     /// The severity of its heading; none if the heading is that of a list of findings, or unknown.
     words: SeverityWords,
@@ -62,28 +173,28 @@ struct Section<'b> {
     before: usize,
     says_none: bool,
     /// The heading, if its words are unknown. It is a detail of each item, as it may be what is wrong.
-    unknown_title: Option<&'b str>,
+    unknown_title: Option<String>,
     /// Whether text that is no item belongs to the last finding.
     has_items: bool,
-    /// Text that belongs to the next finding: a quote, or text after a word for none. Without one it is not counted, which
-    /// is fine only for text after a word for none at the end of the answer.
-    uncounted: Vec<&'b Block<'b>>,
+    /// Whether paragraphs in front of its items are no findings.
+    is_title: bool,
+    /// Text that is not counted: a quotation or code, which is fine if an item follows, or text after a word for none, which is
+    /// fine at the end of the answer.
+    uncounted: Option<(usize, String)>,
 }
 
 #[derive(Debug, Default)]
-struct Reader<'b> {
+struct Reader {
     /// The level of the title, if the answer begins with one.
     title: Option<u8>,
     place: Place,
     /// The newest section.
-    section: Section<'b>,
-    /// The indentation of the last item. What is deeper belongs to it.
-    indent: Option<usize>,
+    section: Section,
     /// Whether all closed sections of a severity say that there is nothing.
     none: BTreeMap<Severity, bool>,
     findings: Vec<Finding>,
-    /// Whether the last finding has no severity of its own.
-    is_unrated: bool,
+    /// Whether this place is below an item that is a severity, such as `- **High**`.
+    is_nested: bool,
     /// Whether anything in the answer has a severity, or is a list of findings.
     is_rated: bool,
     has_clean_line: bool,
@@ -91,29 +202,17 @@ struct Reader<'b> {
     other: bool,
 }
 
-impl<'b> Reader<'b> {
-    fn block(&mut self, block: &'b Block<'b>, next: Option<&Block<'_>>) -> Result<(), Cause> {
-        let is_deeper = self.indent.is_some_and(|above| block.indent > above + 1);
-        if is_deeper && self.is_below_finding() && block.level().is_none() {
-            self.hang(&block.lines);
-            return Ok(());
-        }
-        if block.kind == Kind::Item {
-            self.indent = Some(block.indent);
-        } else if !is_deeper {
-            self.indent = None;
-        }
-        let is_line = block.lines.len() == 1 && block.indent < 4;
-        match block.kind {
-            Kind::Heading(level) => self.heading(level, block, next)?,
-            Kind::Item | Kind::Paragraph if is_line && is_clean_line(block.lines[0]) => {
-                self.has_clean_line = true;
-                self.section.says_none |= self.place == Place::Section;
+impl Reader {
+    fn blocks(&mut self, blocks: &[Block<'_>]) -> Result<(), Cause> {
+        for (index, block) in blocks.iter().enumerate() {
+            let next = blocks.get(index + 1);
+            match block.tag {
+                Tag::Heading { level, .. } => self.heading(level as u8, block, next)?,
+                Tag::List(_) => self.list(block)?,
+                Tag::Table(_) => self.table(block),
+                Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => self.aside(block)?,
+                _ => self.paragraph(block, next),
             }
-            Kind::Item => self.item(block, next)?,
-            Kind::Row => self.row(block.lines[0]),
-            Kind::Paragraph => self.paragraph(block, next)?,
-            Kind::Quote => self.quote(block)?,
         }
         Ok(())
     }
@@ -121,33 +220,32 @@ impl<'b> Reader<'b> {
     fn heading(
         &mut self,
         level: u8,
-        block: &'b Block<'b>,
+        block: &Block<'_>,
         next: Option<&Block<'_>>,
     ) -> Result<(), Cause> {
-        let title = block.lines.join(" ");
+        let title = heading_text(block.text);
         let is_title = self.title.take() == Some(level);
-        let is_above_items = next.is_some_and(Block::is_item_or_row);
         let in_section = matches!(self.place, Place::Section | Place::Finding(_));
         let is_within = in_section && level > self.section.level;
+        let above_items = next.is_some_and(Block::has_items);
         if let Some(words) = severity_words(&title) {
-            return self.open(block.number, level, words);
+            return self.open(block.line, level, words);
         }
         let is_summary = is_summary_title(&title);
-        let text = bullet(&title).unwrap_or(&title);
+        let text = item::bullet(&title).unwrap_or(&title);
         let stated = next
             .filter(|_| !is_summary)
             .and_then(Block::stated_severity)
             .map(|severity| (severity, text));
         if let Some((severity, rest)) = label(&title).or(stated) {
-            if is_none(rest) {
-                let words = SeverityWords {
-                    severities: vec![severity],
-                    announced: Some(0),
-                };
-                return self.open(block.number, level, words);
+            let mut words = SeverityWords::from(severity);
+            words.announced = is_none(rest).then_some(0);
+            let is_intro = level == LINE_LEVEL && rest.ends_with(':') && above_items;
+            if words.announced.is_some() || is_intro {
+                return self.open(block.line, level, words);
             }
             if !is_within {
-                self.open(block.number, level - 1, SeverityWords::default())?;
+                self.open(block.line, level - 1, SeverityWords::default())?;
             }
             self.add(Some(severity), rest);
             self.place = Place::Finding(level);
@@ -155,11 +253,9 @@ impl<'b> Reader<'b> {
         }
         if is_list_title(&title) {
             self.other |= level != 1;
-            self.is_rated |= !is_title || is_above_items;
-            self.open(block.number, level, SeverityWords::default())?;
-            if is_title {
-                self.place = Place::Outside;
-            }
+            self.is_rated |= !is_title || above_items;
+            self.open(block.line, level, SeverityWords::default())?;
+            self.section.is_title = is_title;
             return Ok(());
         }
         self.other = true;
@@ -173,7 +269,7 @@ impl<'b> Reader<'b> {
                     Place::Outside
                 };
             }
-            Place::Finding(above) if above < level => self.hang(&[&title]),
+            Place::Finding(above) if above < level => self.hang(&[title]),
             _ if is_within && is_none(&title) => self.section.says_none = true,
             _ if is_within => {
                 self.add(None, text);
@@ -181,71 +277,77 @@ impl<'b> Reader<'b> {
             }
             // A section under words that we do not know, or a finding.
             _ => {
-                self.open(block.number, level, SeverityWords::default())?;
-                let below = next.and_then(Block::level);
-                if is_above_items {
-                    self.section.unknown_title = block.lines.first().copied();
-                } else if !below.is_some_and(|below| (level + 1..LINE_LEVEL).contains(&below)) {
-                    self.count(None, text, &[]);
+                self.open(block.line, level, SeverityWords::default())?;
+                let levels_below = level + 1..LINE_LEVEL;
+                let has_headings = next
+                    .and_then(Block::level)
+                    .is_some_and(|below| levels_below.contains(&below));
+                if above_items {
+                    self.section.unknown_title = Some(text.to_owned());
+                } else if !has_headings {
+                    self.item(None, text, &[]);
                 }
             }
         }
         Ok(())
     }
 
-    fn item(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) -> Result<(), Cause> {
-        let first = block.lines[0];
-        let rest = &block.lines[1..];
-        self.other |= is_doubtful(first) || self.place != Place::Section;
-        let is_above_deeper = next.is_some_and(|next| next.indent > block.indent + 1);
-        let is_alone = rest.is_empty() && !is_above_deeper;
-        match severity_words(first) {
-            Some(words) if is_above_deeper => {
-                self.open(block.number, LINE_LEVEL, words)?;
-                self.indent = None;
-                rest.iter().for_each(|line| self.count(None, line, &[]));
+    fn list(&mut self, block: &Block<'_>) -> Result<(), Cause> {
+        for (line, part) in &block.parts {
+            let lines = item::lines(part);
+            let first = &lines[0];
+            if lines.len() == 1 && is_clean_line(first) {
+                self.clean_line();
+                continue;
             }
-            Some(words) if !is_alone => {
-                let severity = words.severities.first().copied();
-                self.count(severity, rest[0], &rest[1..]);
-            }
-            // `High: 2` outside of findings counts findings in another place.
-            Some(_) if matches!(self.place, Place::Outside | Place::Praise) => {}
-            Some(_) => self.count(None, first, rest),
-            None => {
-                let label = label(first);
-                let text = label.map_or(first, |(_, rest)| rest);
-                if is_alone && is_none(text) {
-                    self.section.says_none |= self.place == Place::Section;
-                } else {
-                    self.count(label.map(|(severity, _)| severity), text, rest);
+            self.other |= item::is_doubtful(first) || self.place != Place::Section;
+            match severity_words(first) {
+                Some(words) if lines.len() > 1 && !self.is_nested => {
+                    self.open(*line, LINE_LEVEL, words)?;
+                    self.is_nested = true;
+                    self.blocks(&blocks(&item::text_below(part)))?;
+                    self.is_nested = false;
+                }
+                // `High: 2` outside of findings counts findings in another place.
+                Some(_) if matches!(self.place, Place::Outside | Place::Praise) => {}
+                Some(_) => self.item(None, first, &lines[1..]),
+                None => {
+                    let label = label(first);
+                    let text = label.map_or(first.as_str(), |(_, rest)| rest);
+                    if lines.len() == 1 && is_none(text) {
+                        self.section.says_none |= self.place == Place::Section;
+                    } else {
+                        self.item(label.map(|(severity, _)| severity), text, &lines[1..]);
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    fn row(&mut self, row: &str) {
+    fn table(&mut self, block: &Block<'_>) {
         self.other = true;
-        let cells = row.trim_matches('|').split('|').map(str::trim);
-        let words = cells.clone().filter_map(severity_words);
-        let severity = words.flat_map(|words| words.severities).min();
-        let is_text =
-            |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
-        let texts: Vec<&str> = cells.filter(is_text).collect();
-        if !texts.iter().all(|cell| is_none(cell)) {
-            self.count(severity, &texts.join(" \u{2014} "), &[]);
+        for (_, row) in block.parts.iter().skip(1) {
+            let cells = row.trim().trim_matches('|').split('|').map(str::trim);
+            let words = cells.clone().filter_map(severity_words);
+            let severity = words.flat_map(|words| words.severities).min();
+            let is_text =
+                |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
+            let texts: Vec<&str> = cells.filter(is_text).collect();
+            if !texts.iter().all(|cell| is_none(cell)) {
+                self.item(severity, &texts.join(" \u{2014} "), &[]);
+            }
         }
     }
 
-    /// Counts an item of a list, or a row of a table, with the lines below it.
-    fn count(&mut self, severity: Option<Severity>, text: &str, rest: &[&str]) {
-        let stated = rest.iter().find_map(|line| stated_severity(line));
+    /// Takes an item of a list, or a row of a table, with the lines below it.
+    fn item(&mut self, severity: Option<Severity>, text: &str, rest: &[String]) {
+        let stated = stated_among(rest.iter().map(String::as_str));
         let severity = match (severity.or(stated), self.place) {
             // Below a line such as `**Low:** names`.
             (None, Place::Finding(LINE_LEVEL)) => self.findings.last().map(|above| above.severity),
             (None, Place::Finding(_)) => {
-                self.hang(&[text]);
+                self.hang(&[text.to_owned()]);
                 return self.hang(rest);
             }
             (None, Place::Praise) => return,
@@ -254,71 +356,85 @@ impl<'b> Reader<'b> {
         };
         self.add(severity, text);
         self.hang(rest);
-        let title = self.section.unknown_title;
+        let title = self.section.unknown_title.clone();
         self.hang(title.as_slice());
         self.section.has_items = true;
     }
 
-    fn paragraph(&mut self, block: &'b Block<'b>, next: Option<&Block<'_>>) -> Result<(), Cause> {
-        let lines = &block.lines[..];
-        let ends_with_colon = |line: &&str| line.trim_end_matches('*').ends_with(':');
-        let is_intro =
-            lines.last().is_some_and(ends_with_colon) && next.is_some_and(Block::is_item_or_row);
-        self.other |= lines.iter().any(|line| is_doubtful(line));
+    fn paragraph(&mut self, block: &Block<'_>, next: Option<&Block<'_>>) {
+        let text = block.text.trim();
+        if is_clean_line(text) {
+            return self.clean_line();
+        }
+        let above_items = next.is_some_and(Block::has_items);
+        let is_intro = above_items && text.trim_end_matches('*').ends_with(':');
+        let lines = item::lines(text);
+        self.other |= item::is_doubtful(text);
         let in_section = self.place == Place::Section;
         let stated = block.stated_severity();
         if stated.is_some() && !matches!(self.place, Place::Finding(_)) {
-            let is_text = |line: &&str| stated_severity(line).is_none();
-            let texts: Vec<&str> = lines.iter().copied().filter(is_text).collect();
-            let first = texts.first().unwrap_or(&lines[0]);
-            self.count(stated, first, texts.get(1..).unwrap_or_default());
+            let (rated, texts): (Vec<_>, Vec<_>) =
+                (lines.into_iter()).partition(|line| stated_severity(line).is_some());
+            let first = texts.first().or(rated.first()).cloned().unwrap_or_default();
+            self.item(stated, &first, texts.get(1..).unwrap_or_default());
         } else if self.is_below_finding() {
             if is_intro && in_section && self.section.level == LINE_LEVEL {
                 // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
                 self.section.has_items = false;
                 self.place = Place::Outside;
             } else {
-                self.hang(lines);
+                self.hang(&lines);
             }
-        } else if in_section && lines.len() == 1 && is_none(lines[0]) {
+        } else if in_section && is_none(text) && lines.len() == 1 {
             self.section.says_none = true;
         } else {
             self.other = true;
             if in_section && self.section.says_none {
-                self.section.uncounted.push(block);
-            } else if in_section && !is_intro {
-                self.add(None, lines[0]);
+                let uncounted = (block.line, text.to_owned());
+                self.section.uncounted.get_or_insert(uncounted);
+            } else if in_section && !self.section.is_title && !is_intro {
+                self.add(None, &lines[0]);
                 self.hang(&lines[1..]);
-            } else if lines[0].starts_with('<') && !lines[0].starts_with("<!--") {
-                // HTML may have findings in it.
-                return Err(uncounted(block));
             }
         }
-        Ok(())
     }
 
-    fn quote(&mut self, block: &'b Block<'b>) -> Result<(), Cause> {
+    /// Takes a quotation, code or HTML.
+    fn aside(&mut self, block: &Block<'_>) -> Result<(), Cause> {
+        let lines = item::lines(block.text);
+        if lines[0].is_empty() {
+            return Ok(());
+        }
         self.other = true;
-        let is_labelled = |line: &&str| {
-            let text = bullet(line).unwrap_or(line);
-            let has_severity = |cell| severity_words(cell).is_some();
-            label(text).is_some() || text.split('|').any(has_severity)
+        let is_item = |line: &str| {
+            let line = line.trim_start_matches(['>', ' ', '\t']);
+            let is_heading = line.starts_with('#') && severity_words(line).is_some();
+            let is_row = || line.split('|').any(|cell| severity_words(cell).is_some());
+            is_heading
+                || line.starts_with(['-', '*', '+', '[']) && label(line).is_some()
+                || line.starts_with('|') && is_row()
         };
+        let has_items = block.text.lines().any(is_item);
+        let is_code = matches!(block.tag, Tag::CodeBlock(_));
+        let is_html = block.tag == Tag::HtmlBlock;
+        let is_comment = is_html && block.text.trim_start().starts_with("<!--");
+        let is_refused = is_html || block.is_cut_off();
+        let in_section = self.place == Place::Section;
         if self.is_below_finding() {
-            self.hang(&block.lines);
-        } else if self.place == Place::Section {
-            self.section.uncounted.push(block);
-        } else if block.lines.iter().any(is_labelled) {
-            return Err(uncounted(block));
+            self.hang(&lines);
+        } else if in_section && !is_refused && (is_code || !has_items) {
+            self.section.uncounted = Some((block.line, block.text.to_owned()));
+        } else if !is_comment && (is_refused || has_items) {
+            return Err(uncounted(block.line, block.text));
         }
         Ok(())
     }
 
-    fn open(&mut self, number: usize, level: u8, words: SeverityWords) -> Result<(), Cause> {
+    fn open(&mut self, line: usize, level: u8, words: SeverityWords) -> Result<(), Cause> {
         self.close()?;
         self.is_rated |= !words.severities.is_empty();
         self.section = Section {
-            number,
+            line,
             level,
             says_none: words.announced == Some(0),
             words,
@@ -335,15 +451,15 @@ impl<'b> Reader<'b> {
         self.has_clean_line = false;
         let is_empty = self.findings.len() == self.section.before && !self.section.says_none;
         if let Some(title) = self.section.unknown_title.take_if(|_| is_empty) {
-            self.add(None, title);
+            self.add(None, &title);
         }
         let section = std::mem::take(&mut self.section);
-        if let Some(block) = section.uncounted.first() {
-            return Err(uncounted(block));
+        if let Some((line, text)) = section.uncounted {
+            return Err(uncounted(line, &text));
         }
         let found = self.findings.len() - section.before;
         if found < section.words.announced.unwrap_or_default() {
-            let line = section.number;
+            let line = section.line;
             let problem = format!("line {line} announces findings that do not follow");
             return Err(Cause::not_a_verdict(&problem));
         }
@@ -351,6 +467,11 @@ impl<'b> Reader<'b> {
             *self.none.entry(severity).or_insert(true) &= section.says_none;
         }
         Ok(())
+    }
+
+    fn clean_line(&mut self) {
+        self.has_clean_line = true;
+        self.section.says_none |= self.place == Place::Section;
     }
 
     /// Returns whether text that is no item belongs to the last finding.
@@ -362,37 +483,21 @@ impl<'b> Reader<'b> {
         }
     }
 
-    /// Returns the heavier one of a finding's severity and that of the section around it, or high if there is neither.
-    fn weigh(&self, severity: Option<Severity>) -> Severity {
-        let in_section = matches!(self.place, Place::Section | Place::Finding(_));
-        let around = self.section.words.severities.iter().copied();
-        let all = around.filter(|_| in_section).chain(severity);
-        all.min().unwrap_or_default()
-    }
-
-    fn add(&mut self, severity: Option<Severity>, line: &str) {
-        self.is_unrated = severity.is_none();
+    /// Adds a finding, with the heavier one of its severity and that of the section around it. One without any is high.
+    fn add(&mut self, severity: Option<Severity>, body: &str) {
         self.is_rated |= severity.is_some();
-        let finding = item::finding(self.weigh(severity), line);
-        self.findings.push(finding);
-        for block in std::mem::take(&mut self.section.uncounted) {
-            self.hang(&block.lines);
-        }
+        let in_section = matches!(self.place, Place::Section | Place::Finding(_));
+        let around = self.section.words.severities.first().copied();
+        let heavier = around.filter(|_| in_section).into_iter().chain(severity);
+        self.section.uncounted.take_if(|_| !self.section.says_none);
+        self.findings
+            .push(item::finding(heavier.min().unwrap_or_default(), body));
     }
 
-    /// Adds lines below the last finding. One of them may state its severity.
-    fn hang(&mut self, lines: &[&str]) {
-        let stated = lines.iter().find_map(|line| stated_severity(line));
-        let severity = self.weigh(stated);
-        let Some(above) = self.findings.last_mut() else {
-            return;
-        };
-        if stated.is_some() && self.is_unrated {
-            above.severity = severity;
-            self.is_unrated = false;
-            self.is_rated = true;
+    fn hang(&mut self, lines: &[String]) {
+        if let Some(above) = self.findings.last_mut() {
+            lines.iter().for_each(|line| item::add_detail(above, line));
         }
-        lines.iter().for_each(|line| item::add_detail(above, line));
     }
 
     /// Returns whether a text below a summary names a finding by its number: `the skip path (#1)`.
@@ -407,12 +512,14 @@ impl<'b> Reader<'b> {
 
     fn verdict(mut self) -> Result<Option<Findings>, Cause> {
         let is_clean_line = self.has_clean_line;
-        let says_more =
-            self.section.says_none && !std::mem::take(&mut self.section.uncounted).is_empty();
+        let says_none = self.section.says_none;
+        let says_more = self.section.uncounted.take_if(|_| says_none).is_some();
         self.close()?;
         if !self.findings.is_empty() {
-            let findings = self.is_rated.then(|| with_findings(self.findings));
-            return findings.transpose();
+            return self
+                .is_rated
+                .then(|| with_findings(self.findings))
+                .transpose();
         }
         if is_clean_line && !self.other {
             return Ok(Some(Findings::default()));
@@ -430,16 +537,21 @@ impl<'b> Reader<'b> {
     }
 }
 
-/// Returns whether a text is a question, a quotation or struck out: none of these states that nothing was found.
-fn is_doubtful(text: &str) -> bool {
-    text.contains(['>', '<', '|', '?', '"', '~'])
-}
-
-fn uncounted(block: &Block<'_>) -> Cause {
-    let line = block.number;
-    let text = text::one_line(&block.lines.join(" "), MAX_QUOTE_CHARS);
+fn uncounted(line: usize, text: &str) -> Cause {
+    let text = text::one_line(text, MAX_QUOTE_CHARS);
     let problem = format!("line {line} is not counted: no severity is known for ‘{text}’");
     Cause::not_a_verdict(&problem)
+}
+
+/// Returns the text of a heading, with `#` or underlined.
+fn heading_text(block: &str) -> String {
+    let block = block.trim();
+    let text = if block.starts_with('#') {
+        block.trim_matches('#')
+    } else {
+        block.rsplit_once('\n').map_or(block, |(text, _)| text)
+    };
+    text.trim().replace('\n', " ")
 }
 
 #[cfg(test)]

@@ -1,14 +1,40 @@
 //! The words in which reviewers say how severe a finding is, and that there is none.
 
-use super::blocks::bullet;
+use super::item;
 use crate::review::findings::{CLEAN_LINE, Severity};
 
-/// The words of each class, a class per line. A sign, such as a red circle, is a word. Of two readings of a word the heavier one is
-/// the safe one.
-///
-/// `label` and `task` are words that a severity heading may have without being about something else. A sentence without findings
-/// consists of a word of `nothing` and words of `none`, `label` and the severities.
-const WORDS: &str = include_str!("words.txt");
+/// Phrases of several words, and the word of the same meaning.
+const PHRASES: [(&str, &str); 3] = [
+    (" non blocking ", " low "),
+    (" not blocking ", " low "),
+    (" non critical ", " low "),
+];
+/// Signs that reviewers put in front of a finding, and the word of the same meaning.
+const SIGNS: [(&str, &str); 3] = [
+    (
+        "high",
+        "\u{1f534}\u{1f7e5}\u{1f7e0}\u{1f7e7}\u{1f6a8}\u{26d4}\u{1f6d1}",
+    ),
+    ("medium", "\u{1f7e1}\u{1f7e8}\u{26a0}"),
+    (
+        "low",
+        "\u{1f7e2}\u{1f7e9}\u{1f535}\u{1f7e6}\u{26aa}\u{1f4a1}",
+    ),
+];
+/// Words that a severity heading may have without being about something else.
+const FILLERS: &str = "severity priority level risk impact issue finding concern problem comment item \
+                       and or to total found";
+/// More words that a severity heading may have. A sentence without findings has none of them.
+const TASK_WORDS: &str = "fix fixed address change bug be have for improvement before merge";
+/// Words that a sentence without findings consists of, except for the severities and [`FILLERS`].
+const NONE_WORDS: &str = "identified report at this here in round substantive material significant \
+                          further new were was remain remaining open these";
+/// Words of a heading below which a reviewer sums up.
+const SUMMARY_WORDS: &str = "summary overview verdict conclusion assessment overall final round \
+                             review report code plan feedback scope context background approach";
+/// Words of a heading below which a reviewer praises.
+const PRAISE_WORDS: &str = "strength positive praise highlight aspect point what is looks look works \
+                            work well done good great already strong";
 /// Characters between a severity and the text after it.
 const MARKS: [char; 9] = [']', ')', ':', '*', '_', '`', '|', '\u{2013}', '\u{2014}'];
 /// Characters between them and the text.
@@ -20,50 +46,61 @@ const MAX_BRACKETS: usize = 10;
 /// Longest severity heading and longest sentence without findings, in bytes.
 const MAX_WORDS_BYTES: usize = 120;
 
-/// Returns whether a lowercase word is in one of some classes, alone or as a plural.
-fn is_in(classes: &[&str], word: &str) -> bool {
-    let singular = word.strip_suffix('s').unwrap_or(word);
-    let all = WORDS.lines().filter_map(|line| line.split_once(": "));
-    let mut some = all.filter(|(class, _)| classes.contains(class));
-    some.any(|(_, words)| words.split(' ').any(|one| one == word || one == singular))
+/// Returns the severity that a lowercase word represents, alone or as a plural.
+///
+/// Of two readings of a word the heavier one is the safe one.
+fn severity_of(word: &str) -> Option<Severity> {
+    Some(match word.strip_suffix('s').unwrap_or(word) {
+        "high" | "highest" | "critical" | "blocker" | "blocking" | "severe" | "major" | "must"
+        | "required" | "urgent" | "fatal" | "showstopper" | "p0" | "p1" | "sev0" | "sev1" => {
+            Severity::High
+        }
+        "medium" | "med" | "moderate" | "important" | "warning" | "should" | "p2" | "sev2" => {
+            Severity::Medium
+        }
+        "low" | "lowest" | "minor" | "nit" | "nitpick" | "trivial" | "suggestion" | "info"
+        | "informational" | "optional" | "nice" | "could" | "question" | "p3" | "p4" | "sev3"
+        | "sev4" => Severity::Low,
+        _ => return None,
+    })
 }
 
-/// Returns the severity that a lowercase word represents.
-fn severity_of(word: &str) -> Option<Severity> {
-    let names = ["high", "medium", "low"].iter().zip(Severity::ALL);
-    let mut known = names.filter(|(name, _)| is_in(&[name], word));
-    known.next().map(|(_, severity)| severity)
+fn is_one_of(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|one| one == word)
+}
+
+fn is_filler(word: &str) -> bool {
+    is_one_of(FILLERS, word.strip_suffix('s').unwrap_or(word))
+}
+
+/// Returns whether a severity heading may have a word.
+fn is_title_word(word: &str) -> bool {
+    is_filler(word) || is_one_of(TASK_WORDS, word.strip_suffix('s').unwrap_or(word))
 }
 
 fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn is_sign(character: char) -> bool {
-    !character.is_ascii() && severity_of(character.encode_utf8(&mut [0; 4])).is_some()
+/// Returns the lowercase words of a text, each between spaces. Everything but letters and digits separates words.
+fn words(text: &str) -> String {
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
 }
 
-/// Returns whether a line begins with a sign.
+/// Returns the word of the same meaning as a sign.
+fn sign(character: char) -> Option<&'static str> {
+    let mut signs = SIGNS.iter();
+    signs
+        .find(|(_, signs)| signs.contains(character))
+        .map(|(word, _)| *word)
+}
+
+/// Returns whether a line begins with a sign, such as a red circle.
 pub(super) fn begins_with_sign(line: &str) -> bool {
-    line.starts_with(is_sign)
-}
-
-/// Returns the lowercase words of a text. `Non-blocking` and `N/A` are one word each.
-fn words(text: &str) -> Vec<String> {
-    let mut spaced = String::from(" ");
-    for character in text.chars() {
-        match character {
-            _ if character.is_alphanumeric() => spaced.extend(character.to_lowercase()),
-            _ if is_sign(character) => spaced.extend([' ', character, ' ']),
-            _ if spaced.ends_with(' ') => {}
-            _ => spaced.push(' '),
-        }
-    }
-    let joined = (spaced + " ")
-        .replace(" non ", " non")
-        .replace(" not ", " not")
-        .replace(" n a ", " na ");
-    joined.split_whitespace().map(str::to_owned).collect()
+    line.chars().next().and_then(sign).is_some()
 }
 
 /// The severities that a text names, the heaviest first, and the number of findings that it announces.
@@ -71,6 +108,15 @@ fn words(text: &str) -> Vec<String> {
 pub(super) struct SeverityWords {
     pub(super) severities: Vec<Severity>,
     pub(super) announced: Option<usize>,
+}
+
+impl From<Severity> for SeverityWords {
+    fn from(severity: Severity) -> Self {
+        Self {
+            severities: vec![severity],
+            announced: None,
+        }
+    }
 }
 
 /// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`, `\u{1f534}`. Returns `None` if another word is in
@@ -81,12 +127,17 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     }
     let mut severities = Vec::new();
     let mut announced = None;
-    for word in &words(text) {
+    let signs: String = (text.chars().filter_map(sign))
+        .map(|word| format!(" {word}"))
+        .collect();
+    let replace = |text: String, (phrase, word): &(&str, &str)| text.replace(phrase, word);
+    let words = PHRASES.iter().fold(signs + &words(text), replace);
+    for word in words.split_whitespace() {
         match severity_of(word) {
             Some(severity) => severities.push(severity),
             // A number in front is the heading's own.
             None if is_number(word) && !severities.is_empty() => announced = word.parse().ok(),
-            None if is_number(word) || is_in(&["label", "task"], word) => {}
+            None if is_number(word) || is_title_word(word) => {}
             None => return None,
         }
     }
@@ -103,11 +154,9 @@ pub(super) fn is_severity_line(line: &str) -> bool {
     match severity_words(line) {
         // `Impact: high` is a detail, and `High: 2` counts findings in another place.
         Some(found) => {
-            let begins_with_label = words(line)
-                .first()
-                .is_some_and(|word| is_in(&["label"], word));
+            let begins_with_filler = words(line).split_whitespace().next().is_some_and(is_filler);
             let is_tally = found.announced.is_some() && !line.contains('(');
-            found.severities.len() == 1 && !begins_with_label && !is_tally
+            found.severities.len() == 1 && !begins_with_filler && !is_tally
         }
         None => front_label(line).is_some(),
     }
@@ -122,7 +171,7 @@ pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
 
 /// Splits `[High] text`, `**P1:** text`, `2. Must fix - text`, `Severity: High - text`, `HIGH text`, `\u{1f534} text`.
 fn front_label(text: &str) -> Option<(Severity, &str)> {
-    let is_open = |c: char| !c.is_alphanumeric() && c != '"' && !is_sign(c);
+    let is_open = |c: char| !c.is_alphanumeric() && c != '"' && sign(c).is_none();
     let open = text.trim_start_matches(is_open);
     let word = open.split(' ').next().unwrap_or_default();
     let is_loud = word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -130,11 +179,10 @@ fn front_label(text: &str) -> Option<(Severity, &str)> {
     let marks = reach.match_indices(MARKS).map(|(at, _)| at);
     let dashes = reach.match_indices(" - ").map(|(at, _)| at);
     // `Severity:` alone is not a severity yet.
-    let is_label = |word: &String| is_in(&["label"], word);
-    let is_over = |end: &usize| !words(&open[..*end]).iter().all(is_label);
+    let is_over = |end: &usize| !words(&open[..*end]).split_whitespace().all(is_filler);
     let end = marks.chain(dashes).filter(is_over).min();
     let ends = [
-        reach.find(' ').filter(|_| begins_with_sign(open)),
+        open.chars().next().and_then(sign).and(reach.find(' ')),
         end,
         Some(word.len()).filter(|_| is_loud),
     ];
@@ -176,17 +224,24 @@ fn end_label(text: &str) -> Option<(Severity, &str)> {
     Some((severity, before))
 }
 
+/// Returns the severity that exactly one of these lines states: `**Severity:** High`.
+pub(super) fn stated_among<'t>(lines: impl Iterator<Item = &'t str>) -> Option<Severity> {
+    let mut stated = lines.filter_map(stated_severity);
+    let severity = stated.next()?;
+    stated.next().is_none().then_some(severity)
+}
+
 /// Reads `**Severity:** High`.
 pub(super) fn stated_severity(line: &str) -> Option<Severity> {
     let (name, severity) = line.split_once(':')?;
-    let is_stated = matches!(&words(name)[..], [word] if word == "severity" || word == "priority");
+    let is_stated = matches!(words(name).as_str(), " severity " | " priority ");
     let words = severity_words(severity).filter(|_| is_stated)?;
     words.severities.first().copied()
 }
 
 /// Returns whether a paragraph or an item is the line for nothing found, perhaps in bold or with another case.
 pub(super) fn is_clean_line(text: &str) -> bool {
-    let text = bullet(text.trim()).unwrap_or(text.trim());
+    let text = item::bullet(text.trim()).unwrap_or(text.trim());
     let plain = text.trim_matches(['*', '_', '.']);
     plain.eq_ignore_ascii_case(CLEAN_LINE.trim_end_matches('.'))
 }
@@ -197,44 +252,50 @@ pub(in crate::review) fn is_none(text: &str) -> bool {
 }
 
 fn says_none(sentence: &str) -> bool {
-    if sentence.len() > MAX_WORDS_BYTES {
-        return false;
-    }
-    let words = words(sentence);
+    let text = words(sentence);
+    let words: Vec<&str> = text.split_whitespace().collect();
     let Some((first, rest)) = words.split_first() else {
         return true;
     };
-    let is_noun = |word: &String| {
+    let is_noun = |word: &&str| {
         let word = word.trim_end_matches('s');
         matches!(word, "finding" | "issue" | "concern" | "problem")
     };
-    (is_in(&["nothing"], first) || first == "no" && rest.iter().any(is_noun))
-        && rest
-            .iter()
-            .all(|word| is_in(&["none", "label", "high", "medium", "low"], word))
-}
-
-/// Returns whether a title has a word of the first of some classes, and no word of another one. Numbers do not count.
-fn is_title_of(classes: &[&str], title: &str) -> bool {
-    let words = words(title);
-    words.iter().any(|word| is_in(&classes[..1], word))
-        && words
-            .iter()
-            .all(|word| is_number(word) || is_in(classes, word))
+    let usual =
+        |word: &&str| is_one_of(NONE_WORDS, word) || is_filler(word) || severity_of(word).is_some();
+    sentence.len() <= MAX_WORDS_BYTES
+        && match *first {
+            "none" | "nil" | "nothing" | "na" | "zero" | "0" => rest.iter().all(usual),
+            "no" => rest.iter().all(usual) && rest.iter().any(is_noun),
+            "n" => rest == ["a"],
+            "not" => rest == ["applicable"],
+            _ => false,
+        }
 }
 
 /// Returns whether a heading is that of a list of findings without a severity: `Issues`, `Round 2 findings`.
-pub(super) fn is_list_title(title: &str) -> bool {
-    is_title_of(&["label", "task", "round"], title)
+pub(super) fn is_list_title(text: &str) -> bool {
+    let words = words(text);
+    let is_known = |word: &str| is_title_word(word) || is_number(word) || word == "round";
+    words.split_whitespace().any(is_filler) && words.split_whitespace().all(is_known)
 }
 
 /// Returns whether a heading is one below which a reviewer sums up: `Summary`, `Overall verdict: not yet`, `Code review`.
-pub(super) fn is_summary_title(title: &str) -> bool {
-    let before_colon = title.split(':').next().unwrap_or(title);
-    is_title_of(&["summary", "round", "label"], before_colon)
+pub(super) fn is_summary_title(text: &str) -> bool {
+    let is_known =
+        |word: &str| is_filler(word) || is_number(word) || is_one_of(SUMMARY_WORDS, word);
+    let title = words(text.split(':').next().unwrap_or(text));
+    title.split_whitespace().all(is_known)
+        && title
+            .split_whitespace()
+            .any(|word| is_one_of(SUMMARY_WORDS, word))
 }
 
 /// Returns whether a heading is one below which a reviewer praises: `Strengths`, `What looks good`.
-pub(super) fn is_praise_title(title: &str) -> bool {
-    is_title_of(&["praise"], title)
+pub(super) fn is_praise_title(text: &str) -> bool {
+    let is_known = |word: &str| {
+        is_one_of(PRAISE_WORDS, word.strip_suffix('s').unwrap_or(word))
+            || is_one_of(PRAISE_WORDS, word)
+    };
+    words(text).split_whitespace().all(is_known)
 }
