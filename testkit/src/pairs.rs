@@ -4,6 +4,7 @@
 //! The calls are written as a module with a function of one line for each pair.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{fs, io};
@@ -163,6 +164,12 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     put(&folder.join("Cargo.toml"), &manifest)?;
     put(&folder.join("build.rs"), &build)?;
     put(&folder.join("src/lib.rs"), &library)?;
+    // The code includes the templates from the folder of its crate.
+    if let Some(messages) = walk.json["messages"].as_str() {
+        let link = folder.join(messages.trim_matches('/'));
+        fs::create_dir_all(link.with_file_name(""))?;
+        symlink(package.join(messages), link)?;
+    }
     let lock = Path::new(text(&metadata["workspace_root"])).join("Cargo.lock");
     fs::copy(lock, folder.join("Cargo.lock"))?;
 
