@@ -77,8 +77,8 @@ fn finished(loops: usize) -> TempDir {
         .path();
     let id = state.file_stem().and_then(|id| id.to_str()).expect("an id");
     let project_id = fs::read_to_string(folder.join("project")).expect("a start wrote it");
-    let project_id = project_id.trim();
-    let mark = home.join(format!("marks/{project_id}-{id}"));
+    let marks = home.join("marks").join(project_id.trim());
+    let mark = format!("{}-{id}", marks.display());
     for number in 1..loops {
         let copy = format!("20260101-000000-{number:06x}");
         fs::create_dir(folder.join(&copy)).expect("a folder");
@@ -89,7 +89,7 @@ fn finished(loops: usize) -> TempDir {
             fs::write(to, text.replace(id, &copy)).expect("its copy");
         }
         rewrite_journal(&folder, &home, &copy, str::to_owned).expect("its seals");
-        fs::copy(&mark, mark.with_file_name(format!("{project_id}-{copy}"))).expect("its mark");
+        fs::copy(&mark, format!("{}-{copy}", marks.display())).expect("its mark");
     }
     run(root, &[&START, &["cancel"]]);
     project

@@ -129,9 +129,10 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let run = random_hex::<8>().map_err(unobserved(&name))?;
     let mut go_on = || ControlFlow::Continue(());
     let exit = command_runs::run(raw, configured, &folder, &log, &mut go_on);
-    let seen = match exit.has_passed() {
-        true => RunSeen::Passed,
-        false => RunSeen::Failed,
+    let seen = if exit.has_passed() {
+        RunSeen::Passed
+    } else {
+        RunSeen::Failed
     };
     let end = CommandEnd {
         run: Some(format!("c-{run}")),

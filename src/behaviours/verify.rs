@@ -299,9 +299,10 @@ pub fn verify(raw: &Raw, listener: &mut Listener<'_>) -> Result<VerifyRun, NotRu
         if let Some(lock) = lock_run(&folder).map_err(Refusal::Store)? {
             break lock;
         }
-        let event = match has_waited {
-            false => RoundEvent::Line(WAITS),
-            true => RoundEvent::Tick,
+        let event = if has_waited {
+            RoundEvent::Tick
+        } else {
+            RoundEvent::Line(WAITS)
         };
         if listener(event).is_break() {
             return Err(NotRun::Interrupted);

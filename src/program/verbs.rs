@@ -253,7 +253,7 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
             ),
         ),
         Refusal::Undeclared { phase, .. } => (
-            format!("loop {id}: cannot {name} in phase {phase}"),
+            format!("loop {id}: cannot run ‘{name}’ in phase {phase}"),
             unchanged(),
         ),
         _ => (format!("loop {id}: {refused}"), unchanged()),

@@ -44,7 +44,7 @@ fn archived_loops_that_are_over_are_not_opened() {
 }
 
 #[test]
-fn finished_loop_is_not_opened_for_a_list_of_active_ones() {
+fn list_of_active_loops_opens_no_finished_one() {
     let (_kept, store) = store();
     let over = finished(&store);
     let journal = store.journal_path(&over);
@@ -131,7 +131,7 @@ fn loop_that_cannot_be_opened_is_archived_all_the_same() {
 }
 
 #[test]
-fn every_loop_of_the_project_is_archived_also_under_an_id_that_is_there() {
+fn loops_are_archived_also_under_ids_that_are_there() {
     let (_kept, store, held) = started();
     let by_hand = store.folder().join("mine.state");
     for archived in ["mine", "mine-2", "mine-3"] {
@@ -145,7 +145,7 @@ fn every_loop_of_the_project_is_archived_also_under_an_id_that_is_there() {
 }
 
 #[test]
-fn stale_documents_without_a_journal_are_archived_and_journals_of_others_stay() {
+fn stale_documents_are_archived_and_foreign_journals_stay() {
     let (_kept, store, held) = started();
     let other = "20261122-005333-0a1b2c";
     fs::write(

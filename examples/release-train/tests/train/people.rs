@@ -48,7 +48,7 @@ fn wrong_calls_exit_with_their_codes() {
     let id = yard.start("train", "1.0");
     yard.refuses(&["start", "train", "1.1"], 1, &id);
     yard.refuses(&["start", "train", "1.1"], 1, "release-train status");
-    yard.refuses(&["approve"], 1, "cannot approve in phase boarding");
+    yard.refuses(&["approve"], 1, "cannot run ‘approve’ in phase boarding");
     yard.refuses(&["approve"], 1, "possible in phase boarding:");
     let unknown = "20200101-000000-000000";
     yard.refuses(
