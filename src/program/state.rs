@@ -20,7 +20,8 @@ use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::Personas;
 use crate::store::{
-    Document, Form, LoopId, MAX_BYTES, StateHome, Store, StoreError, is_field_name, parse_plain,
+    Document, Form, LoopId, MAX_BYTES, StateHome, StateSpec, Store, StoreError, is_field_name,
+    parse_plain,
 };
 
 /// The helpers that change a file.
@@ -63,8 +64,8 @@ pub(super) fn state(
             return Ok(Exit::Complete);
         }
         ("get", [file, field]) => {
-            let document = read(&here.join(file)).map_err(Failure::refusal)?;
-            document.text(field)
+            let document = read(info.state, &here.join(file));
+            document.map_err(Failure::refusal)?.text(field)
         }
         ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
         ("move", [file, from, to]) => return move_phase(program, &here.join(file), from, to),
@@ -122,7 +123,7 @@ struct OwnLoop {
 impl OwnLoop {
     /// Returns the loop whose state a file is, or `None` if the file does not name this machine.
     fn from_file(info: &ProgramInfo, file: &Utf8Path) -> Option<Self> {
-        let document = read(file).ok()?;
+        let document = read(info.state, file).ok()?;
         if document.text(info.state.fields.machine)? != info.state.machine {
             return None;
         }
@@ -203,10 +204,15 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
     Ok(Exit::Complete)
 }
 
-/// Reads a document.
-fn read(path: &Utf8Path) -> Result<Document, StoreError> {
+/// Reads a document: as the machine reads it if the extension is the machine's, else as scripts write it.
+fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, StoreError> {
     with_folder("read", path, |folder, name| {
-        Form::Lines.parse(&folder.read(name, MAX_BYTES as u64)?)
+        let bytes = folder.read(name, MAX_BYTES as u64)?;
+        if path.extension() == Some(spec.extension) {
+            spec.parse(&bytes)
+        } else {
+            Form::Lines.parse(&bytes)
+        }
     })
 }
 

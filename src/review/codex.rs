@@ -166,12 +166,24 @@ fn item(session: &mut Session, event: &Value, completed: bool) -> Option<String>
             message_line(item("text"))
         }
         "reasoning" if completed => message_line(item("text")),
-        "command_execution" if !completed => Some(format!("runs {}", short_line(item("command")))),
+        "command_execution" if !completed => {
+            let command = without_shell(item("command"));
+            Some(format!("runs {}", short_line(&command)))
+        }
         "web_search" if !completed => {
             Some(format!("searches the web: {}", short_line(item("query"))))
         }
         "error" if completed => Some(format!("codex: {}", short_line(item("message")))),
         _ => None,
+    }
+}
+
+/// Returns a command as the model wrote it, without the shell that the client puts around it.
+fn without_shell(command: &str) -> String {
+    let words = shlex::split(command);
+    match words.as_deref() {
+        Some([_, flag, inside]) if flag == "-lc" => inside.clone(),
+        _ => command.to_owned(),
     }
 }
 

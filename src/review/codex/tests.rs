@@ -85,7 +85,7 @@ fn progress_has_a_line_per_event() {
     );
     insta::assert_snapshot!(shown.join("\n"), @r"
     Looking at the plan
-    runs /bin/bash -lc 'cat PLAN.md'
+    runs cat PLAN.md
     I will look.
     codex: waiting
     ");
