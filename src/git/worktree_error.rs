@@ -40,7 +40,7 @@ claudex_loop_engine::impl_diagnostic!(WorktreeError, |error| {
     let help = match error {
         WorktreeError::NoRepository { .. } => "run it in a git work tree; git init makes one",
         WorktreeError::Refused { .. } => "see what `git status` prints in that folder",
-        WorktreeError::Unusable { help, .. } if help.is_empty() => return None,
+        WorktreeError::Unusable { help: "", .. } => return None,
         WorktreeError::Unusable { help, .. } => help,
         WorktreeError::TooMany => "name folders of generated files in .gitignore, or commit them",
     };

@@ -4,7 +4,10 @@ use super::*;
 use crate::store::parse_plain;
 
 fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
-    Ok(read(path)?.text(field))
+    let document = with_folder("read", path, |folder, name| {
+        Form::Lines.parse(&folder.read(name, MAX_BYTES as u64)?)
+    })?;
+    Ok(document.text(field))
 }
 
 fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<bool, StoreError> {
@@ -153,4 +156,17 @@ fn newest_state_file_is_found() {
         .unwrap();
     assert_eq!(find_newest(folder).unwrap(), path);
     assert_eq!(find_newest(&folder.join("none")), None);
+}
+
+#[cfg(feature = "plan")]
+#[test]
+fn document_of_the_machines_extension_is_read_in_its_form() {
+    let (_kept, path) = file("{ \"phase\": \"drafting\" }\n");
+    let json = StateSpec {
+        form: Form::Json,
+        ..*crate::plan::INFO.state
+    };
+    let phase = read(&json, &path).unwrap().text(PHASE);
+    assert_eq!(phase.as_deref(), Some("drafting"));
+    assert!(read_field(&path, PHASE).is_err());
 }
