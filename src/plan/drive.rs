@@ -19,6 +19,7 @@ use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Program, Tone, Variables, out, rounds};
 use claudex_loop::review::evidence::{Found, Round};
+use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_file;
 use claudex_loop::review::personas::Personas;
 use claudex_loop::review::round::{RoundError, RoundEvent};
@@ -42,6 +43,9 @@ const SUMMARY: Message = Message {
 };
 /// The interval at which a run checks whether another process has ended its loop.
 const CANCEL_POLL_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Upper limit of findings that are shown of a round. Their file has all.
+const MAX_SHOWN_FINDINGS: usize = 20;
 
 /// Drives one loop.
 pub(super) struct Driver<'d> {
@@ -130,12 +134,32 @@ impl Driver<'_> {
                 RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
                 error => failure(held, &with_help(&error)),
             })?;
-        review.print(&self.console, &report);
+        review.print_result(&self.console, &report);
+        self.show_findings(report.run.findings());
+        if report.run.verdict().is_some() {
+            let notes = report::after_review(held);
+            notes.iter().for_each(|note| self.console.line(note));
+        }
         match (&self.arguments.drafter, report.run.verdict()) {
             (Some(drafter), Some(findings)) if !findings.is_empty() => {
                 self.draft(held, drafter, &findings_file::render(round, findings))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Shows a line for each finding of a round, the heaviest first. Their file has the details.
+    fn show_findings(&self, findings: &[Finding]) {
+        let mut findings: Vec<_> = findings.iter().collect();
+        findings.sort_by_key(|finding| finding.severity);
+        for finding in findings.iter().take(MAX_SHOWN_FINDINGS) {
+            let severity = finding.severity.to_string().to_lowercase();
+            let line = format!("    {severity:<6}  {}", findings_file::bullet(finding));
+            self.console.plain(&line, &severity, Tone::Heading);
+        }
+        let more = findings.len().saturating_sub(MAX_SHOWN_FINDINGS);
+        if more > 0 {
+            self.console.line(&format!("and {more} more in that file"));
         }
     }
 

@@ -247,7 +247,9 @@ pub(super) fn read_plan(
         let path = text::shown(&path);
         usage(&format!("cannot review the plan {path}: {problem}"), help)
     };
-    prompt::check_size(bytes.len()).map_err(|problem| refused(&problem, prompt::SPLIT_HELP))?;
+    // As for every plan that no reviewer has read, there is no verdict.
+    prompt::check_size(bytes.len())
+        .map_err(|problem| refused(&problem, prompt::SPLIT_HELP).exiting(Exit::Reviewer))?;
     let content = String::from_utf8(bytes)
         .map_err(|_| refused("it is not UTF-8 text", "save it as UTF-8"))?;
     let mut lines = content.lines().filter(|line| !line.trim().is_empty());

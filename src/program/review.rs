@@ -124,17 +124,31 @@ impl Review<'_> {
                 };
                 Failure::new(exit, error)
             })?;
-        self.print(&console, &report);
-        Ok(match report.run.cause() {
-            Some(_) => Exit::Reviewer,
-            None => Exit::Complete,
-        })
+        self.print_result(&console, &report);
+        let run = &report.run;
+        if run.cause().is_some() {
+            return Ok(Exit::Reviewer);
+        }
+        let store = raw.store();
+        if !run.findings().is_empty()
+            && let Ok(findings) = store
+                .read(&run.findings_path(store, raw.id()))
+                .and_then(crate::files::text)
+        {
+            // An agent in a client may not be allowed to read a file outside of its folder.
+            print_findings(&console, &findings);
+        }
+        let more = self.program.extension.reviewed(self.held);
+        if !more.is_empty() {
+            console.text("");
+        }
+        more.iter().for_each(|line| console.line(line));
+        Ok(Exit::Complete)
     }
 
-    /// Prints the result of a round, its findings, and the extension's lines.
-    pub fn print(&self, console: &Console, report: &Report) {
+    /// Prints the result of a round.
+    pub fn print_result(&self, console: &Console, report: &Report) {
         let raw = self.held.raw();
-        let store = raw.store();
         let run = &report.run;
         let before = if report.was_reviewed {
             "reviewed before: "
@@ -143,26 +157,10 @@ impl Review<'_> {
         };
         let result = format!("{before}{}", result(raw, run));
         console.emphasize(&result, rounds::CLEAN, Tone::Good);
-        if run.cause().is_some() {
-            let output = round::output_path(store, raw.id(), &run.began.run);
-            if output.exists() {
-                console.line(&format!("what it wrote: {}", text::exact(&output)));
-            }
-            return;
+        let output = round::output_path(raw.store(), raw.id(), &run.began.run);
+        if run.cause().is_some() && output.exists() {
+            console.line(&format!("what it wrote: {}", text::exact(&output)));
         }
-        if !run.findings().is_empty()
-            && let Ok(findings) = store
-                .read(&run.findings_path(store, raw.id()))
-                .and_then(crate::files::text)
-        {
-            // An agent in a client may not be allowed to read a file outside of its folder.
-            print_findings(console, &findings);
-        }
-        let more = self.program.extension.reviewed(self.held);
-        if !more.is_empty() {
-            console.text("");
-        }
-        more.iter().for_each(|line| console.line(line));
     }
 
     /// Returns the persona of the round.
