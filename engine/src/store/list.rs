@@ -9,6 +9,7 @@ use super::error::StoreError;
 use super::id::LoopId;
 use super::state_folder::{JOURNAL, Store};
 use super::value::to_plain;
+use crate::files::Folder;
 
 /// A loop as [`Store::list`] sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,17 +52,18 @@ impl Store {
     /// Returns the loops that are not over, as [`list`](Self::list) does. One that this user ended is not opened.
     pub fn list_active(&self) -> Vec<Listed> {
         let mut ids = self.ids();
-        ids.retain(|id| !self.is_marked_over(id));
+        if let Ok(here) = self.open_folder() {
+            ids.retain(|id| !self.is_marked_over(&here, id));
+        }
         let mut active = self.list_each(ids);
         active.retain(|one| !one.terminal);
         active
     }
 
     /// Returns whether the mark of a loop is as new as its journal and says that the loop is over.
-    fn is_marked_over(&self, id: &LoopId) -> bool {
+    fn is_marked_over(&self, here: &Folder, id: &LoopId) -> bool {
         let is_over = || {
-            let here = self.open_folder().ok()?;
-            let mark = self.sealing(&here, id).ok()??.mark(id);
+            let mark = self.sealing(here, id).ok()??.mark(id);
             let journal = here.subfolder(id.as_str()).ok()?.look(JOURNAL).ok()??;
             Some(mark.over && mark.bytes == journal.size)
         };
