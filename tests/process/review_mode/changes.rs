@@ -15,7 +15,7 @@ fn one_command_reviews_changes_to_the_end() {
     has(&ran.out, "Round 1 of 1, Senior-engineer review");
     has(&ran.out, "### Claudex review loop complete ✓");
     has(&ran.out, "topic \"tidy it up\"");
-    has(&ran.out, "## High\n\n- `it's \"new\".py:2`: ");
+    has(&ran.out, "    high    `it's \"new\".py:2`: ");
     let report = ran
         .out
         .lines()
