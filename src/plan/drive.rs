@@ -1,6 +1,6 @@
 //! The driver of a loop outside Claude Code.
 //!
-//! It acts as the client: it stops the loop as the Stop hook does. Before a stop it has the round reviewed, and has a drafter
+//! Like a client, it stops the loop as the Stop hook does. Before a stop it has the round reviewed, and has a drafter
 //! revise the plan. Its progress is plain lines.
 
 use std::ops::ControlFlow;

@@ -30,7 +30,7 @@ pub(super) struct Run {
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_rounds)]
     rounds: Option<u64>,
-    /// Who reviews: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
+    /// The reviewer: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
     #[arg(long, value_name = "NAME")]
     reviewer: Option<String>,
     /// A command that revises the plan between rounds; it gets the findings on stdin

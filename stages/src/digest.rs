@@ -29,7 +29,7 @@ pub type Kept = BTreeMap<(u32, Stage), Summary>;
 
 /// Returns the digest of the rounds before this one, `rounds-digest.md`. `decisions` are the recorded ones, oldest first.
 ///
-/// It has 100 lines at most. If some are left out, the last line names them.
+/// The digest has 100 lines at most. If some are left out, the last line names them.
 pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestamp) -> String {
     let mut rounds: Vec<u32> = kept.keys().map(|(round, _)| *round).collect();
     rounds.retain(|round| *round < before);
