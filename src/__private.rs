@@ -4,12 +4,11 @@ pub use crate::__extra as extra;
 pub use crate::behaviours::ask::Asked;
 pub use crate::behaviours::observe::{self, ReviewSeen, RunSeen};
 pub use crate::behaviours::{Step, attempt, decide, or_else, settle, verify};
-pub use crate::generated;
 pub use crate::machine::table::{Blocking, Choice, Question, ReviewSpec, Subject, Taker};
 pub use crate::machine::{Focus, LoopFacts, PersonaInfo, PhaseDeclaration};
 pub use crate::review::{Reviewed, Settled, evidence, subject};
 pub use claudex_loop_engine::__private::*;
-pub use claudex_loop_engine::{__include, __mismatch};
+pub use claudex_loop_engine::__include;
 
 #[cfg(feature = "program")]
 pub use crate::program;

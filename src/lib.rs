@@ -91,7 +91,7 @@ macro_rules! machine {
         $crate::machine!($name as $name);
     };
     ($name:ident as $module:ident) => {
-        $crate::__private::__include!([$crate::__private] $name as $module);
+        $crate::__private::__include!([$crate::__private] $name as $module: ".rs", ".program.rs");
     };
 }
 
@@ -101,17 +101,5 @@ macro_rules! machine {
 macro_rules! __extra {
     ($name:ident) => {
         &$name
-    };
-}
-
-/// Includes both generated files of the format that this version knows.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! generated {
-    (2, $version:literal, $($file:literal),+) => {
-        $(include!(concat!(env!("OUT_DIR"), "/", $file));)+
-    };
-    ($($other:tt)*) => {
-        $crate::__private::__mismatch!("claudex-loop", $($other)*);
     };
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::check_source;
 use crate::diagnostic::{Diagnostic, Diagnostics, one_line};
-use crate::emit::{self, gate};
+use crate::emit;
 use crate::model::Machine;
 use crate::templates::{self, TemplateKind};
 
@@ -56,9 +56,9 @@ impl Config {
         self
     }
 
-    /// Compiles a machine file, relative to the crate, to `NAME.rs` in the folder for the code, beside a `NAME.format.rs` by
-    /// which `claudex_loop::machine!(NAME)` finds it. Generates the command line, too, if the feature `program` of
-    /// `claudex-loop` is on. Cargo fails the build after the errors that this prints.
+    /// Compiles a machine file, relative to the crate, to the `NAME.rs` and `NAME.program.rs` that
+    /// `claudex_loop::machine!(NAME)` includes. Generates the command line, too, if the feature `program` of `claudex-loop` is
+    /// on. Cargo fails the build after the errors that this prints.
     pub fn compile(&self, file: impl AsRef<Path>) {
         let lines = self.compile_to_lines(file).join("\n") + "\n";
         // If cargo has gone away, nobody is left to tell.
@@ -96,7 +96,6 @@ impl Config {
         let has_program = self.commands || env::var_os(HAS_PROGRAM).is_some();
         let generated = emit::emit(&machine, &source, &file_name, has_program);
         for (target, text) in [
-            (format!("{name}.format.rs"), gate(name)),
             (format!("{name}.rs"), generated.types),
             (format!("{name}.program.rs"), generated.program),
         ] {

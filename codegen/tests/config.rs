@@ -179,21 +179,7 @@ fn unwritable_output_is_one_line_with_its_path() {
     fs::create_dir(folder.path().join("out/plan.rs")).unwrap();
     place(&folder, "plan.rs");
     fs::remove_dir_all(folder.path().join("out")).unwrap();
-    place(&folder, "plan.format.rs");
-}
-
-#[test]
-fn generated_code_is_found_by_its_format() {
-    let folder = Crate::new();
-    folder.compile();
-    let gate = fs::read_to_string(folder.path().join("out/plan.format.rs")).unwrap();
-    let version = env!("CARGO_PKG_VERSION");
-    assert!(
-        gate.ends_with(&format!(
-            "\nrt::generated!(2, \"{version}\", \"plan.rs\", \"plan.program.rs\");\n"
-        )),
-        "{gate}"
-    );
+    place(&folder, "plan.rs");
 }
 
 /// Returns the build's findings about a template of the plan loop with this text.

@@ -1,7 +1,6 @@
 //! The names that generated types use. Not for anyone else: they change whenever the generator does.
 
 pub use crate::__extra as extra;
-pub use crate::generated;
 pub use crate::machine::edge::{Edge, EdgeInfo, Guard, edges};
 pub use crate::machine::table::{
     ArgumentInfo, BehaviourInfo, FieldInfo, FieldKind, ModeInfo, PhaseInfo, Table,

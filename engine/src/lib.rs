@@ -31,7 +31,7 @@ macro_rules! machine {
         $crate::machine!($name as $name);
     };
     ($name:ident as $module:ident) => {
-        $crate::__include!([$crate::__private] $name as $module);
+        $crate::__include!([$crate::__private] $name as $module: ".rs");
     };
 }
 
@@ -39,65 +39,23 @@ macro_rules! machine {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __include {
-    ([$($runtime:tt)+] $name:ident as $module:ident) => {
+    ([$($runtime:tt)+] $name:ident as $module:ident: $($file:literal),+) => {
         #[doc = concat!("The types that `claudex-build` generated for the `", stringify!($name), "` machine.")]
-        // These lints look at texts of the machine file: its names, its docs, its guards, how much of everything it declares.
-        #[allow(
-            unused_comparisons,
-            clippy::absurd_extreme_comparisons,
-            clippy::comparison_to_empty,
-            clippy::doc_lazy_continuation,
-            clippy::doc_link_with_quotes,
-            clippy::doc_markdown,
-            clippy::enum_variant_names,
-            clippy::eq_op,
-            clippy::fn_params_excessive_bools,
-            clippy::int_plus_one,
-            clippy::large_enum_variant,
-            clippy::map_unwrap_or,
-            clippy::match_same_arms,
-            clippy::missing_errors_doc,
-            clippy::nonminimal_bool,
-            clippy::overly_complex_bool_expr,
-            clippy::should_implement_trait,
-            clippy::struct_excessive_bools,
-            clippy::struct_field_names,
-            clippy::tabs_in_doc_comments,
-            clippy::too_many_arguments,
-            clippy::too_many_lines,
-            clippy::unnecessary_lazy_evaluations,
-            clippy::wrong_self_convention,
-            rustdoc::bare_urls,
-            rustdoc::broken_intra_doc_links,
-            rustdoc::invalid_html_tags,
-            rustdoc::invalid_rust_codeblocks
-        )]
+        // Many lints look at what a machine file declares: its names, its docs, its guards, and how much there is of each.
+        #[allow(unused_comparisons, clippy::all, clippy::pedantic, rustdoc::all)]
         pub mod $module {
             use $($runtime)+ as rt;
 
-            include!(concat!(
+            $(include!(concat!(
                 env!(
                     "OUT_DIR",
                     "the build script is missing: write build.rs beside Cargo.toml, with `fn main() { claudex_build::Config::new().compile(\"machine.toml\"); }`"
                 ),
                 "/",
                 stringify!($name),
-                ".format.rs"
-            ));
+                $file
+            ));)+
         }
-    };
-}
-
-/// Includes the generated types of the format that this version knows. The generated `NAME.format.rs` calls it, so its
-/// arguments may never change.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! generated {
-    (2, $version:literal, $types:literal $(, $program:literal)*) => {
-        include!(concat!(env!("OUT_DIR"), "/", $types));
-    };
-    ($($other:tt)*) => {
-        $crate::__mismatch!("claudex-loop-engine", $($other)*);
     };
 }
 
@@ -107,24 +65,5 @@ macro_rules! generated {
 macro_rules! __extra {
     ($name:ident) => {
         &()
-    };
-}
-
-/// Fails to compile because generated code has another format, as the first and only error.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __mismatch {
-    ($name:literal, $format:literal, $version:literal, $($file:literal),+) => {
-        compile_error!(concat!(
-            "claudex-build ",
-            $version,
-            " generates code that this ",
-            $name,
-            " does not know: the two crates belong together\nin Cargo.toml, write `",
-            $name,
-            " = \"",
-            $version,
-            "\"` under [dependencies]; a path or git source has to name one checkout for both",
-        ));
     };
 }

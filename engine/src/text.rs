@@ -1,7 +1,6 @@
 //! Text from outside made plain: control, bidirectional and invisible characters removed or spelled out, and lengths kept.
 
-/// Returns whether a character cannot be shown as it is: a control character, or one that changes how the text around it is shown
-/// or hides it, such as a bidirectional or an invisible one.
+/// Returns whether a character cannot be shown as it is: a control, bidirectional or invisible one.
 pub fn is_hidden(character: char) -> bool {
     let is_deceptive = matches!(
         character,
@@ -29,19 +28,11 @@ pub fn is_hidden(character: char) -> bool {
 
 /// Returns a name or a path from outside on one line, as an error or a note shows it: like [`exact`], with typographic double
 /// quotes, since agents paste messages into a shell.
-///
-/// ```
-/// assert_eq!(claudex_loop_engine::text::shown("/a\u{1b}[2J\nb"), r"/a\u{1b}[2J\nb");
-/// ```
 pub fn shown(name: impl AsRef<str>) -> String {
     curl_quotes(&exact(name))
 }
 
 /// Returns the text with each straight double quote as an opening or a closing one, so that it ends no shell's quotes.
-///
-/// ```
-/// assert_eq!(claudex_loop_engine::text::curl_quotes(r#"say "a b" ("c")"#), "say “a b” (“c”)");
-/// ```
 pub fn curl_quotes(text: &str) -> String {
     let mut before = ' ';
     let curled = text.chars().map(|character| {
@@ -71,10 +62,6 @@ pub fn exact(name: impl AsRef<str>) -> String {
 
 /// Returns the text with `\r\n` and `\r` as `\n`, and without control characters (newline and tab stay), bidirectional
 /// controls and invisible characters.
-///
-/// ```
-/// assert_eq!(claudex_loop_engine::text::plain("a\u{1b}[31mb\r\nc\u{202e}d"), "a[31mb\ncd");
-/// ```
 pub fn plain(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let is_shown = |one: &char| matches!(one, '\n' | '\t') || !is_hidden(*one);
@@ -83,11 +70,6 @@ pub fn plain(text: &str) -> String {
 
 /// Returns a text on one line of at most `limit` characters: plain, each run of white space as one space, none at the ends. A
 /// text that is cut ends in `...`, which counts.
-///
-/// ```
-/// assert_eq!(claudex_loop_engine::text::one_line(" a\n\tb ", 80), "a b");
-/// assert_eq!(claudex_loop_engine::text::one_line("abcdefgh", 6), "abc...");
-/// ```
 pub fn one_line(text: &str, limit: usize) -> String {
     let plain = plain(text);
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -105,7 +87,15 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn text_is_cut_and_quotes_are_curled() {
+        assert_eq!(one_line(" a\n\tb ", 80), "a b");
+        assert_eq!(one_line("abcdefgh", 6), "abc...");
+        assert_eq!(curl_quotes(r#"say "a b" ("c")"#), "say “a b” (“c”)");
+    }
+
+    #[test]
     fn hidden_characters_are_removed() {
+        assert_eq!(plain("a\u{1b}[31mb\r\nc\u{202e}d"), "a[31mb\ncd");
         assert_eq!(plain("\u{1b}]0;title\u{7}x\u{9b}2J"), "]0;titlex2J");
         assert_eq!(plain("a\u{202e}b\u{2066}c\u{200f}d\u{61c}e"), "abcde");
         assert_eq!(plain("hi\u{e0041}\u{e0042}!"), "hi!");

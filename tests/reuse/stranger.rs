@@ -132,13 +132,12 @@ fn machine_and_macro_give_a_loop() {
     );
 }
 
-/// Takes the method of a transition out of the types of `gate`, and gives the code of `later` another format.
+/// Takes the method of a transition out of the types of `gate`.
 const BUILD: &str = r#"fn main() {
-    for name in ["door", "ferry", "gate", "later", "release"] {
+    for name in ["door", "ferry", "gate", "release"] {
         claudex_build::Config::new().compile(format!("{name}/machine.toml"));
     }
     edit("gate.rs", "pub fn cancel<N", "pub fn other<N");
-    edit("later.format.rs", "generated!(2, ", "generated!(3, ");
 }
 
 fn edit(file: &str, from: &str, to: &str) {
@@ -169,11 +168,6 @@ fn program_that_lacks_a_part_does_not_compile() {
         ("door", MACHINE.replace(ON_STOP, ""), MAIN),
         ("ferry", shared("ferry"), "claudex_loop::main!(ferry);\n"),
         ("gate", gate + cancel, "claudex_loop::main!(gate);\n"),
-        (
-            "later",
-            MACHINE.replacen("\"door\"", "\"later\"", 1),
-            &MAIN.replace("door", "later"),
-        ),
         ("release", shared("kinds"), look),
     ] {
         stranger.write(&format!("{name}/machine.toml"), &machine);
@@ -193,10 +187,6 @@ fn program_that_lacks_a_part_does_not_compile() {
         "error[E0277]: `percent` does not exist in phase `Building`",
         "this phase does not have the field",
         "exists in: Canary, Rollout (release/machine.toml:18)",
-        // Code of another format is not looked at, nor what would use it.
-        " generates code that this claudex-loop does not know: the two crates belong together\n       \
-         in Cargo.toml, write `claudex-loop = \"",
-        "error: could not compile `failing` (bin \"later\") due to 1 previous error",
     ] {
         has(&output_text(&output), part);
     }

@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value as Json;
 
-use super::edge::{open_edges, step};
+use super::edge::step;
 use super::table::{ModeInfo, PhaseInfo};
 use super::{Actor, EvidenceRecord, Machine, OpenError, Raw, Refused};
 use crate::store::{Beginning, FieldError, Fields, Import, LoopId, Record, Store};
@@ -50,14 +50,7 @@ impl<M: Machine> Held<M> {
         };
         let fields = read::<M>(&record, phase).map_err(|error| refuse(error.to_string()))?;
         Ok(Self {
-            raw: Box::new(Raw::new(
-                store.clone(),
-                record,
-                table,
-                open_edges::<M>,
-                phase,
-                actor,
-            )),
+            raw: Box::new(Raw::new::<M>(store.clone(), record, phase, actor)),
             fields: Box::new(fields),
         })
     }

@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::edge::EdgeAt;
+use super::edge::{EdgeAt, open_edges};
 use super::table::{PhaseInfo, Table};
-use super::{Actor, EvidenceRecord, Refusal};
+use super::{Actor, EvidenceRecord, Machine, Refusal};
 use crate::files::{Folder, MAX_BYTES, folder_of};
 use crate::store::{Change, Entry, Fields, LoopId, Record, Store, StoreError, to_count, to_plain};
 
@@ -31,14 +31,8 @@ pub struct Raw {
     taken: Option<EdgeAt>,
     pub(super) archived: Vec<LoopId>,
     facts: OnceLock<Box<dyn Facts>>,
-    journal: Mutex<Option<ReadJournal>>,
-}
-
-/// The entries of a journal since a revision.
-#[derive(Debug)]
-struct ReadJournal {
-    since: u64,
-    entries: Arc<[Entry]>,
+    /// The entries of the journal that were read, and the revision from which they were.
+    journal: Mutex<Option<(u64, Arc<[Entry]>)>>,
 }
 
 /// Facts that a program keeps with a loop in hand.
@@ -48,19 +42,18 @@ pub trait Facts: Any + Debug + Send + Sync {
 }
 
 impl Raw {
-    pub(super) fn new(
+    /// Makes the loop of a record in a phase of the machine.
+    pub(super) fn new<M: Machine>(
         store: Store,
         record: Record,
-        table: &'static Table,
-        open_edges: fn(&Self) -> Vec<EdgeAt>,
         phase: usize,
         actor: Actor,
     ) -> Self {
         Self {
             store,
             record,
-            table,
-            open_edges,
+            table: M::TABLE,
+            open_edges: open_edges::<M>,
             phase,
             actor,
             draft: Change::default(),
@@ -208,15 +201,15 @@ impl Raw {
 
     fn journal_since(&self, since: u64) -> Result<Arc<[Entry]>, StoreError> {
         let mut known = self.known_journal();
-        if let Some(read) = known.as_ref().filter(|read| read.since <= since) {
-            return Ok(read.entries.clone());
+        if let Some((_, entries)) = known.as_ref().filter(|(from, _)| *from <= since) {
+            return Ok(entries.clone());
         }
         let entries: Arc<[Entry]> = self.store().journal_since(self.id(), since)?.into();
-        let read = known.insert(ReadJournal { since, entries });
-        Ok(read.entries.clone())
+        *known = Some((since, entries.clone()));
+        Ok(entries)
     }
 
-    fn known_journal(&self) -> MutexGuard<'_, Option<ReadJournal>> {
+    fn known_journal(&self) -> MutexGuard<'_, Option<(u64, Arc<[Entry]>)>> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

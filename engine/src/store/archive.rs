@@ -23,7 +23,7 @@ impl Store {
             return Err(self.no_loop(id));
         }
         if self.is_running(id) {
-            return Err(StoreError::Busy(format!(
+            return Err(StoreError::busy(format!(
                 "a review of loop {id} is running"
             )));
         }
@@ -60,7 +60,7 @@ impl Store {
                 archived: false,
             });
         };
-        let _alone = self.journals().alone()?;
+        let _alone = self.alone()?;
         self.refuse_active(id, listed.session.as_deref(), None)?;
         self.move_back(id)?;
         self.render_again(id)?;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::is_field_name;
-use super::entry::{Change, ChangeEntry, Entry, Record};
+use super::entry::{Change, ChangeEntry, Entry, Record, hold};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::LoopId;
 use super::state_folder::Store;
@@ -15,7 +15,9 @@ impl Store {
     ///
     /// The journal's line is appended and synced, then the document is replaced. A crash before the line is synced leaves the
     /// loop as it was. A crash after it leaves the change made, and the next open writes the document.
-    pub fn commit(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
+    pub fn commit(&self, held: &Record, mut change: Change) -> Result<Record, StoreError> {
+        let edits = &mut change.edits;
+        edits.retain(|field, _| !self.spec.is_structural(field));
         let document = self.read_document(&held.id);
         if document.is_ok_and(|bytes| bytes == held.document) {
             return self.write(held, change);
@@ -49,9 +51,7 @@ impl Store {
             .parse(&document)
             .or_io("write", self.path_of(id))?;
         let appended = Entry::Change(Box::new(entry.clone()));
-        let appended = self
-            .journals()
-            .append(id, Some(after), appended, Some(&document));
+        let appended = self.append(id, Some(after), appended, Some(&document));
         match appended {
             Ok(()) => Ok(self.record(id, entry, document)),
             Err(StoreError::Stale { .. }) if after == 0 => Err(self.active(id, None)),
@@ -125,14 +125,14 @@ impl Store {
         let is_of_machine = |newest: &ChangeEntry| {
             newest.field(names.machine).and_then(Json::as_str) == Some(self.spec.machine)
         };
-        let newest = find_newest(&bytes)
+        let mut newest = find_newest(&bytes)
             .filter(is_of_machine)
             .ok_or_else(|| self.not_ours(id, WhyNotOurs::NoJournal))?;
         let session = newest.field(names.session).and_then(Json::as_str);
         self.refuse_active(id, session, None)?;
         self.keep_replaced(id, &bytes)?;
+        hold(&mut newest.fields, names.root, self.root.as_str());
         let change = Change {
-            root: Some(self.root.to_string()),
             begins_visit: true,
             ..Change::bare("adopt", by)
         };

@@ -266,15 +266,14 @@ fn read_value(right: &str) -> Option<Json> {
     (!is_mark && !is_nested).then(|| plain.into())
 }
 
-fn is_quoted(line: &str) -> bool {
-    let right = line.split_once(':').map_or("", |(_, right)| right);
-    right.trim_start().starts_with('"')
-}
-
 fn set_line(lines: &mut Vec<String>, field: &str, value: &Json, quoted: bool) {
     let is_its = |line: &String| find_key(line.trim_start_matches(MARK)) == Some(field);
     let old = lines.iter().position(is_its);
-    let is_quoted = quoted || old.is_some_and(|old| is_quoted(&lines[old]));
+    let was_quoted = |old: usize| {
+        let right = lines[old].split_once(':');
+        right.is_some_and(|(_, right)| right.trim_start().starts_with('"'))
+    };
+    let is_quoted = quoted || old.is_some_and(was_quoted);
     let ending = line_ending(lines.first().map_or("", |line| line));
     let line = format!("{field}: {}{ending}", to_scalar(value, is_quoted));
     if let Some(old) = old {
@@ -297,8 +296,7 @@ fn set_below(map: &mut Mapping, path: &str, value: &Json) {
         if !place.is_mapping() {
             *place = Yaml::Mapping(Mapping::new());
         }
-        let Yaml::Mapping(below) = place else { return };
-        place = below.entry(key.into()).or_insert(Yaml::Null);
+        place = &mut place[key];
     }
     *place = serde_yaml::to_value(value).unwrap_or_default();
 }

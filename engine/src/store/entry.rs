@@ -34,9 +34,6 @@ pub struct Change {
     /// The evidence that was shown for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Json>,
-    /// The folder that the loop belongs to from then on. `None`: as before.
-    #[serde(skip)]
-    pub root: Option<String>,
     /// New values of fields. The store writes those that identify a document (phase, id, revision, machine, root, graph hash).
     #[serde(skip)]
     pub edits: Fields,
@@ -116,16 +113,12 @@ impl ChangeEntry {
         let mut visit = self.visit;
         let mut fields = self.fields;
         hold(&mut fields, names.updated, at.to_string());
-        let edits = std::mem::take(&mut change.edits).into_iter();
-        fields.extend(edits.filter(|(field, _)| !spec.is_structural(field)));
+        fields.extend(std::mem::take(&mut change.edits));
         change.from = self.change.to.clone();
         change.to = change.to.or(self.change.to);
         hold(&mut fields, names.phase, change.to.clone());
         hold(&mut fields, names.revision, revision);
         hold(&mut fields, names.graph_hash, spec.graph_hash);
-        if let Some(root) = &change.root {
-            hold(&mut fields, names.root, root.as_str());
-        }
         if change.begins_visit {
             visit = Some(revision);
             // The run of an earlier visit does not count for this one.

@@ -43,8 +43,8 @@ impl LoopId {
     }
 
     /// Makes the id of a document that was made by hand, from the name of its file.
-    pub(super) fn from_file_stem(stem: String) -> Self {
-        Self(stem)
+    pub(super) fn from_file_stem(stem: &str) -> Self {
+        Self(stem.to_owned())
     }
 
     /// Returns the id as text.

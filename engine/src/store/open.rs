@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 use super::document::Document;
 use super::entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
+use super::file_journal::Tail;
 use super::id::{LoopId, to_seconds};
-use super::journal::Tail;
 use super::state_folder::Store;
 use super::value::{Fields, to_plain};
 use crate::text;
@@ -65,7 +65,6 @@ impl Store {
         let mut repairs = Vec::new();
         let mut edits = Fields::new();
         let mut document = found.unwrap_or_default().to_vec();
-        let root = self.root_after_move(&newest);
         if let Some(Difference { taken, undone }) = difference {
             match found {
                 None => {
@@ -82,18 +81,16 @@ impl Store {
                 Some(_) => {}
             }
             document = self.render(&newest.fields, &document, &[]);
-            self.journals().restore(id, newest.revision, &document)?;
+            self.restore(id, newest.revision, &document)?;
             edits = taken;
         }
         let repair = describe_edits(&newest, &edits);
+        edits.extend(self.root_after_move(&newest));
         let mut record = self.record(id, newest, document);
-        if repair.is_some() || root.is_some() {
-            let change = Change {
-                root,
-                edits,
-                ..Change::bare(repair.as_ref().map_or("move", |_| "edit"), "person")
-            };
-            record = self.write(&record, change)?;
+        if !edits.is_empty() {
+            let what = repair.as_ref().map_or("move", |_| "edit");
+            let bare = Change::bare(what, "person");
+            record = self.write(&record, Change { edits, ..bare })?;
         }
         // An edit that was taken over is in the journal as a change already.
         for repair in &repairs {
@@ -120,7 +117,7 @@ impl Store {
 
     /// Returns the newest change of a loop, and its document if there is one.
     pub(super) fn newest(&self, id: &LoopId) -> Result<Tail, StoreError> {
-        let Some(tail) = self.journals().tail(id)? else {
+        let Some(tail) = self.tail(id)? else {
             return Err(self.why_none(id));
         };
         match tail.0.field(self.spec.fields.machine).map(to_plain) {
@@ -130,12 +127,15 @@ impl Store {
     }
 
     fn other_machine(&self, id: &LoopId, found: &str) -> StoreError {
-        StoreError::OtherMachine(format!(
-            "{} belongs to the machine `{}`, not to `{}`",
-            text::shown(self.path_of(id)),
-            found.escape_debug(),
-            self.spec.machine
-        ))
+        StoreError::Refused {
+            problem: format!(
+                "{} belongs to the machine `{}`, not to `{}`",
+                text::shown(self.path_of(id)),
+                found.escape_debug(),
+                self.spec.machine
+            ),
+            help: "use the program of that machine",
+        }
     }
 
     /// Returns the reason for which there is no loop of this user, from its document.
@@ -159,11 +159,12 @@ impl Store {
         }
     }
 
-    /// Returns the root of a loop whose project was moved. In a folder that projects share, no loop moves.
-    fn root_after_move(&self, newest: &ChangeEntry) -> Option<String> {
-        let root = newest.field(self.spec.fields.root)?.as_str()?;
+    /// Returns the new root of a loop whose project was moved. In a folder that projects share, no loop moves.
+    fn root_after_move(&self, newest: &ChangeEntry) -> Option<(String, Json)> {
+        let field = self.spec.fields.root;
+        let root = newest.field(field)?.as_str()?;
         let is_moved = !self.is_shared() && self.root != root;
-        is_moved.then(|| self.root.to_string())
+        is_moved.then(|| (field.to_owned(), self.root.as_str().into()))
     }
 
     /// Compares a document with the newest change. Returns `None` if it shows that change.
@@ -228,7 +229,7 @@ impl Store {
         let bytes = found.unwrap_or_default();
         let kept = self.keep_replaced(id, &bytes)?;
         let document = self.render(&newest.fields, &bytes, &[]);
-        self.journals().restore(id, newest.revision, &document)?;
+        self.restore(id, newest.revision, &document)?;
         self.log(&format!(
             "{id}: the document was written again; the file that was put back is kept as {kept}"
         ));
@@ -256,7 +257,7 @@ impl Store {
             data: data.or_io("write", self.journal_path(id))?,
         };
         self.newest(id)?;
-        self.journals().append(id, None, Entry::Note(entry), None)
+        self.append(id, None, Entry::Note(entry), None)
     }
 
     /// Returns a loop's journal, oldest entry first.
@@ -266,7 +267,7 @@ impl Store {
 
     /// Returns at least the entries of a loop's journal since a revision.
     pub fn journal_since(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
-        let entries = self.journals().entries(id, since)?;
+        let entries = self.entries(id, since)?;
         if entries.is_empty() {
             return Err(self.why_none(id));
         }

@@ -63,12 +63,12 @@ impl Store {
         mut fields: Fields,
         import: Option<Import>,
     ) -> Result<Record, StoreError> {
-        if !self.is_in_memory() {
+        if self.memory.is_none() {
             // Without a key no loop can be started, so nothing is made.
             self.home.open_or_make()?;
             self.make()?;
         }
-        let _alone = self.journals().alone()?;
+        let _alone = self.alone()?;
         let names = &self.spec.fields;
         let id = match &beginning.id {
             Some(id) => id.clone(),
@@ -97,7 +97,6 @@ impl Store {
             .map_or(beginning.now, |began| began.min(beginning.now));
         let change = Change {
             to: Some(phase.to_owned()),
-            root: Some(self.root.to_string()),
             begins_visit: true,
             ..Change::bare(document.map_or("start", |_| "import"), by)
         };
@@ -107,11 +106,12 @@ impl Store {
         hold(&mut fields, names.started_epoch, began.as_second().max(0));
         hold(&mut fields, names.findings, 0);
         hold(&mut fields, names.machine, self.spec.machine);
+        hold(&mut fields, names.root, self.root.as_str());
         let after = before.revision;
         let entry = ChangeEntry { fields, ..before }.followed_by(self.spec, beginning.now, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
         let record = self.append_change(&id, after, &found, entry)?;
-        if !self.is_in_memory() {
+        if self.memory.is_none() {
             if let Some(file) = file {
                 self.keep_imported(&id, file, &found)?;
             }
