@@ -18,10 +18,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Returns `N` random bytes as lower-case hex digits.
-///
-/// # Errors
-/// Returns an error if the system gives no random bytes.
+/// Returns `N` random bytes of the system as lower-case hex digits.
 pub fn random_hex<const N: usize>() -> io::Result<String> {
     let mut random = [0; N];
     getrandom::fill(&mut random).map_err(io::Error::other)?;

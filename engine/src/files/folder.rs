@@ -23,11 +23,8 @@ const PRIVATE_MODE: Mode = Mode::from_raw_mode(0o700);
 /// The permissions of a new file.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 
-/// A folder that is held open. The names of its files are single names, never paths.
-///
-/// # Errors
-///
-/// Each method returns an error if the system refuses, and an [`UntrustedError`] if a file or folder is of the wrong kind.
+/// A folder that is held open. The names of its files are single names, never paths. A file or folder of the wrong kind is an
+/// [`UntrustedError`].
 #[derive(Debug, Clone)]
 pub struct Folder {
     pub(super) fd: Arc<OwnedFd>,

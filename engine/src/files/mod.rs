@@ -1,8 +1,4 @@
-//! Files that are opened safely: a symlink, a pipe or a device at the path is refused.
-//!
-//! # Errors
-//!
-//! Each function returns an error if the system refuses, and an [`UntrustedError`] if a file or folder is of the wrong kind.
+//! Files that are opened safely: a symlink, a pipe or a device at the path is refused, with an [`UntrustedError`].
 
 mod folder;
 pub mod kill_point;

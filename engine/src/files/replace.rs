@@ -1,7 +1,5 @@
-//! Replacing a file whole: a reader finds either the old or the new content, at any moment and after any crash.
-//!
-//! The content goes to a new file in the same folder, under a name that nobody can guess, and is renamed over the old one. A
-//! crash in between may leave the temporary file.
+//! Replacing a file whole: a reader finds either the old or the new content, at any moment and after any crash. A crash may
+//! leave a temporary file in the folder.
 
 use std::fs::File;
 use std::io;

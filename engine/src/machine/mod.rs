@@ -1,7 +1,4 @@
-//! The parts of every generated machine: const tables of phases and edges, and the one way from a held loop to the next.
-//!
-//! `claudex-build` turns a `machine.toml` into types; this module is the runtime of those types. It knows no phase
-//! by name, and nothing of hooks or command lines.
+//! The runtime of generated machines: const tables of phases and edges, and the one way from a held loop to the next.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -31,19 +28,13 @@ pub trait LoopHandle: Any + Debug {
 }
 
 impl dyn LoopHandle {
-    /// Returns the loop with its type.
-    ///
-    /// # Panics
-    /// Panics if it is a loop of another type.
+    /// Returns the loop with its type. Panics if it has another one.
     pub fn typed<A: LoopHandle>(&self) -> &A {
         let held: &dyn Any = self;
         held.downcast_ref().expect(ONE_MACHINE)
     }
 
-    /// Returns the loop with its type, to set data.
-    ///
-    /// # Panics
-    /// Panics if it is a loop of another type.
+    /// Returns the loop with its type, to set data. Panics if it has another one.
     pub fn typed_mut<A: LoopHandle>(&mut self) -> &mut A {
         let held: &mut dyn Any = self;
         held.downcast_mut().expect(ONE_MACHINE)

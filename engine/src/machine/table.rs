@@ -1,6 +1,4 @@
 //! The const description of a machine: the declarations of `machine.toml` as data that the engine and the tools read.
-//!
-//! Generated code builds these in consts; nothing here is read from a file at run time.
 
 use std::any::Any;
 

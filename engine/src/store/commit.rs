@@ -11,10 +11,8 @@ use super::state_folder::Store;
 use super::value::Fields;
 
 impl Store {
-    /// Makes a change of the loop that `held` is, and returns the loop after it.
-    ///
-    /// The journal's line is appended and synced, then the document is replaced. A crash before the line is synced leaves the
-    /// loop as it was. A crash after it leaves the change made, and the next open writes the document.
+    /// Makes a change of the loop that `held` is, and returns the loop after it. Once the journal's line is synced the change is
+    /// made; after a crash the next open writes the document.
     pub fn commit(&self, held: &Record, mut change: Change) -> Result<Record, StoreError> {
         let edits = &mut change.edits;
         edits.retain(|field, _| !self.spec.is_structural(field));

@@ -1,5 +1,4 @@
-//! The lines of a journal, and a loop at one revision: a change has a revision and the fields that resulted from it, a note has
-//! neither.
+//! The lines of a journal, changes and notes, and a loop at one revision.
 
 use std::ops::Deref;
 

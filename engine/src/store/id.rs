@@ -17,10 +17,7 @@ const RESERVED: [&str; 4] = ["archive", "log", "project", "scratch"];
 pub struct LoopId(String);
 
 impl LoopId {
-    /// Parses an id of a form.
-    ///
-    /// # Errors
-    /// Returns a sentence with the first 80 characters of a text that is no id.
+    /// Parses an id of a form. An error is a sentence with at most 80 characters of the text.
     pub fn parse(text: &str, form: IdForm) -> Result<Self, String> {
         let fits = match form {
             IdForm::Stamp => is_stamp(text),

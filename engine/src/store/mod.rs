@@ -4,9 +4,7 @@
 //! starts a loop, [`Store::open`] reads one, and [`Store::commit`] changes one by compare-and-swap. The newest change of the
 //! journal is the loop's state, and the document shows it.
 //!
-//! A line of the journal is a change, `{"revision":2,"at":"2026-11-22T00:53:33Z","what":"begin","by":"hook","from":"drafting",
-//! "to":"reviewing","fields":{…}}`, or a note, `{"at":…,"note":"run-began","data":{…}}`. Only changes have a revision. Times are
-//! ISO 8601 in UTC, whole seconds. `docs/dev/state.md` describes every file.
+//! A line of the journal is a change or a note; only changes have a revision. `docs/dev/state.md` describes every file.
 
 mod archive;
 mod commit;

@@ -219,8 +219,7 @@ impl Store {
         (revision + 1 < newest.revision).then_some(revision)
     }
 
-    /// Writes the document of a loop again if it was put back, such as by a checkout, and keeps the file as `<id>/replaced-N`.
-    /// Returns the path of the kept file, or `None` if the document was not put back.
+    /// Writes the document of a loop again if it was put back, such as by a checkout. Returns the path at which the file is kept.
     pub fn render_again(&self, id: &LoopId) -> Result<Option<Utf8PathBuf>, StoreError> {
         let (newest, found) = self.newest(id)?;
         if self.revision_behind(&newest, found.as_deref()).is_none() {

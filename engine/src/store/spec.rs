@@ -1,6 +1,4 @@
-//! The description of a machine's documents: their place, their form, and their fields.
-//!
-//! A `StateSpec` is a constant that the generator writes from `machine.toml`. This file knows no phase by name.
+//! The description of a machine's documents, which is generated: their place, their form, and their fields.
 
 use std::io;
 
