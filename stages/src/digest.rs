@@ -53,11 +53,8 @@ pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestam
     ];
     let total = EMPTY_LINES + parts.iter().map(|(_, lines)| lines.len()).sum::<usize>();
     // The last line is below a blank one.
-    let mut over = if total > MAX_LINES {
-        total + 2 - MAX_LINES
-    } else {
-        0
-    };
+    let is_long = total > MAX_LINES;
+    let mut over = if is_long { total + 2 - MAX_LINES } else { 0 };
     let mut left_out = Vec::new();
     for (name, lines) in &mut parts {
         let count = over.min(lines.len());
@@ -167,12 +164,8 @@ pub(crate) fn write(pipeline: Pipeline<'_>) -> io::Result<()> {
     }
     // The time of the dispatch, so that a second writing is the same.
     let at: Timestamp = pipeline.open().since.parse().unwrap_or_default();
-    let text = digest(
-        &pipeline.kept_summaries(),
-        pipeline.round(),
-        &pipeline.decisions(),
-        at,
-    );
+    let kept = pipeline.kept_summaries();
+    let text = digest(&kept, pipeline.round(), &pipeline.decisions(), at);
     match folder.read(FILE_NAME, text.len() as u64 + 1) {
         Ok(bytes) if bytes == text.as_bytes() => Ok(()),
         _ => folder.replace(FILE_NAME, text.as_bytes()),

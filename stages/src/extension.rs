@@ -133,33 +133,23 @@ impl Extension for Stages {
 
     fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
         let held: &AnyLoop = held.typed();
-        let id = held.id();
-        let stage = Pipeline(held.raw()).stage();
-        let name = format!("stage {} ({stage})", stage.number());
-        let mut next = "run:\n    stages next".to_owned();
-        let waits_for = match held.phase() {
-            Phase::Completed | Phase::Cancelled => return None,
-            Phase::Dispatched => format!("the agent, to report the summary of {name}"),
-            Phase::Recovering => format!("the agent, to check the files of {name}"),
+        let work = match held.phase() {
+            Phase::Dispatched => "report the summary",
+            Phase::Recovering => "check the files",
             Phase::Waiting => {
-                next = format!(
+                let reason = held.fields().next_step.trim_end_matches('.');
+                let id = held.id();
+                let next = format!(
                     "when it is done, type /stages:resume, or run:\n    stages resume {id}"
                 );
-                let reason = &held.fields().next_step;
-                format!("you: {}", reason.trim_end_matches('.'))
+                return Some(NextAction::new(format!("you: {reason}"), next));
             }
-            _ => match questions::current(held) {
-                Ok(Some(asked)) => {
-                    let labels = asked.labels();
-                    next = format!(
-                        "answer in the dialog, or run:\n    stages answer {id} LABEL\nwith one of: {labels}"
-                    );
-                    format!("your answer to “{}”", asked.question)
-                }
-                _ => "your answer".to_owned(),
-            },
+            // The machine file and the questions have the others.
+            _ => return None,
         };
-        Some(NextAction::new(waits_for, next))
+        let stage = Pipeline(held.raw()).stage();
+        let waits_for = format!("the agent, to {work} of stage {} ({stage})", stage.number());
+        Some(NextAction::new(waits_for, "run:\n    stages next"))
     }
 
     fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
@@ -194,7 +184,7 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failur
         .map_err(|error| incompatible::failure(info, error))?;
     let instruction = Instruction::current(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
-        Failure::with_help(Exit::Refused, message, "tell the user, and end your turn")
+        Failure::refuse(message, "tell the user, and end your turn")
     })?;
     if matches.get_flag("json") {
         out::json(&instruction.json);
@@ -208,10 +198,8 @@ fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fa
     let held = loops::find_to_look(info, None)
         .ok()
         .and_then(|(store, id)| AnyLoop::open(&store.to_look(), &id, Actor::Person).ok());
-    let root = match &held {
-        Some(held) => held.raw().root(),
-        None => loops::here()?,
-    };
+    let here = loops::here()?;
+    let root = held.as_ref().map_or(here.clone(), |held| held.raw().root());
     let open = held.filter(|held| held.phase() == Phase::Dispatched);
     let pipeline = open.as_ref().map(|held| Pipeline(held.raw()));
     let mut exit = Exit::Complete;
@@ -220,9 +208,9 @@ fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fa
         let name = text::shown(path);
         let bytes = files::read(path).map_err(|error| {
             let message = format!("cannot read {name}: {error}");
-            Failure::with_help(Exit::Refused, message, "name the file of a summary")
+            Failure::refuse(message, "name the file of a summary")
         })?;
-        let is_open = |pipeline: &Pipeline<'_>| pipeline.is_summary(path);
+        let is_open = |open: &Pipeline<'_>| here.join(path) == root.join(open.summary_file());
         let dispatch = pipeline.filter(is_open).map(Pipeline::dispatch);
         let reading = contract::read(&bytes, Some(&root), dispatch.as_ref());
         for finding in &reading.findings {

@@ -6,7 +6,7 @@ use claudex_loop::message::{Message, Render as _};
 use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
 
-use crate::contract::{AnalysisMode, PrdMode, Stage};
+use crate::contract::{AnalysisMode, PrdMode, Reading, Stage};
 use crate::state::{Keys, Pipeline, SUMMARIES, merge};
 use crate::typestate::{AnyLoop, Phase};
 use crate::{digest, questions};
@@ -40,43 +40,33 @@ impl Instruction {
     pub(crate) fn current(held: &AnyLoop) -> Result<Self, String> {
         let pipeline = Pipeline(held.raw());
         let stage = pipeline.stage();
-        let (kind, values) = match held.phase() {
-            Phase::Dispatched if pipeline.has_summary() => {
-                let file = pipeline.summary_file();
-                let run = "stages report";
-                (
-                    "recover",
-                    json!({ "found": [file], "missing": [], "run": run }),
-                )
+        let is_usable = |(_, reading): (_, Reading)| reading.summary.is_some();
+        let recover = |found: Vec<String>, missing: Vec<String>, run: &str| json!({ "instruction": "recover", "found": found, "missing": missing, "run": run });
+        let values = match held.phase() {
+            Phase::Dispatched if pipeline.read_summary().is_some_and(is_usable) => {
+                recover(vec![pipeline.summary_file()], Vec::new(), "stages report")
             }
-            Phase::Dispatched => ("dispatch", dispatch(pipeline)?),
+            Phase::Dispatched => dispatch(pipeline)?,
             Phase::Recovering => {
                 let (found, missing) = pipeline.artifacts();
-                let run = "stages recover";
-                (
-                    "recover",
-                    json!({ "found": found, "missing": missing, "run": run }),
-                )
+                recover(found, missing, "stages recover")
             }
             Phase::Waiting => {
                 let resume = format!("stages resume {}", held.id());
-                (
-                    "stop",
-                    json!({ "reason": held.fields().next_step, "resume": resume }),
-                )
+                let reason = &held.fields().next_step;
+                json!({ "instruction": "stop", "reason": reason, "resume": resume })
             }
             Phase::Completed | Phase::Cancelled => {
                 let summaries = pipeline.kept_summaries().into_values();
-                let artifacts: BTreeSet<_> =
-                    summaries.flat_map(|summary| summary.artifacts).collect();
-                ("done", json!({ "artifacts": artifacts }))
+                let artifacts = summaries.flat_map(|summary| summary.artifacts);
+                json!({ "instruction": "done", "artifacts": BTreeSet::from_iter(artifacts) })
             }
-            phase => ("ask", ask(held, phase)?),
+            phase => ask(held, phase)?,
         };
         let place = json!({
-            "instruction": kind, "stage": stage.number(), "stage_name": stage, "round": pipeline.round(),
+            "stage": stage.number(), "stage_name": stage, "round": pipeline.round(),
         });
-        let mut json = merge([place, values]);
+        let mut json = merge([values, place]);
         let rendered = template!("instructions.md").render(&json);
         let text = rendered.map_err(|error| error.to_string())?;
         // The JSON has the values of these texts.
@@ -100,10 +90,8 @@ pub(crate) fn overdue_warning(pipeline: Pipeline<'_>) -> Option<String> {
     let since: Timestamp = pipeline.open().since.parse().ok()?;
     let limit = pipeline.stage().minutes()? * 2;
     let is_over = Timestamp::now().as_second() - since.as_second() > limit * 60;
-    let number = pipeline.stage().number();
-    is_over.then(|| {
-        format!("Stage {number} has been open for more than {limit} minutes, twice its time.")
-    })
+    let stage = format!("Stage {}", pipeline.stage().number());
+    is_over.then(|| format!("{stage} has been open for more than {limit} minutes, twice its time."))
 }
 
 /// Returns the values of the instruction to start a coordinator, and writes the digest that it reads.
@@ -128,6 +116,7 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
         "summary_file": pipeline.summary_file(),
     }));
     Ok(json!({
+        "instruction": "dispatch",
         "inline": stage == Stage::Setup,
         "dispatch_id": pipeline.dispatch_id(),
         "summary_file": pipeline.summary_file(),
@@ -145,16 +134,15 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Json, String> {
     let question = questions::current(held)?.ok_or("the phase has no question")?;
     let calls = question.questions();
-    let blocks = calls
-        .iter()
-        .map(|call| format!("{:#}", json!({ "questions": call })));
+    let block = |call: &Json| format!("{:#}", json!({ "questions": call }));
     Ok(json!({
+        "instruction": "ask",
         "key": questions::key(held.raw(), phase).unwrap_or_default(),
         "questions": calls.first(),
         "more": calls[1..],
         "answer": format!("stages answer {} LABEL", held.id()),
         "tell": held.fields().open.tell,
-        "blocks": blocks.collect::<Vec<_>>(),
+        "blocks": calls.iter().map(block).collect::<Vec<_>>(),
     }))
 }
 
@@ -215,16 +203,14 @@ fn prior_context(pipeline: Pipeline<'_>) -> String {
         return String::new();
     };
     let kept = pipeline.kept_summary(&before.digest);
-    let context = kept
+    let mut context = kept
         .and_then(|(summary, _)| summary.context)
         .unwrap_or_default();
-    match context.char_indices().nth(MAX_CONTEXT_CHARS) {
-        Some((end, _)) => {
-            let file = pipeline.kept_file(&before.digest);
-            format!("{}… (all of it: {file})", &context[..end])
-        }
-        None => context,
+    if let Some((end, _)) = context.char_indices().nth(MAX_CONTEXT_CHARS) {
+        context.truncate(end);
+        context += &format!("… (all of it: {})", pipeline.kept_file(&before.digest));
     }
+    context
 }
 
 /// Returns the earlier summaries by their paths. From round 4 on the digest represents those of earlier rounds.

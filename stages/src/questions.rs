@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::contract::{NextAction, Question, Stage, sha256};
 use crate::extension::Stages;
 use crate::record;
-use crate::state::{Keys, Open, Pipeline, new_dispatch};
+use crate::state::{Keys, Pipeline};
 use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition};
 
 /// The longest label that the engine takes, in characters.
@@ -110,30 +110,29 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
     let stage = pipeline.stage();
     let open = pipeline.open();
     let is_crash = !open.problem.is_empty();
-    let may_use = pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup);
-    let skip = match stage {
-        Stage::Research | Stage::Completion => Some("Go on without the stage."),
-        Stage::ResponseAnalysis => Some("Go on without the stage and choose what comes next."),
-        _ => None,
-    };
-    let retry = option("Retry", Transition::Retry, "Run the stage again.");
-    let meaning = "Accept the files that the stage wrote.";
-    let take = option("Use what is there", Transition::CheckFiles, meaning);
-    // Each with its words in a question that has only one of them.
-    let others = [
-        may_use.then_some(("use the files that it wrote", take)),
-        skip.map(|meaning| ("skip it", option("Skip", Transition::Skip, meaning))),
-        Some(("pause", pause())),
-    ];
-    let count = if is_crash { 1 } else { others.len() };
-    let others = others.into_iter().flatten().take(count);
-    let (words, answers): (Vec<&str>, Vec<Answer>) = others.unzip();
-    let options = [vec![retry], answers].concat();
+    let mut options = vec![option("Retry", Transition::Retry, "Run the stage again.")];
+    if pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup) {
+        let meaning = "Accept the files that the stage wrote.";
+        options.push(option("Use what is there", Transition::CheckFiles, meaning));
+    }
+    if matches!(
+        stage,
+        Stage::Research | Stage::ResponseAnalysis | Stage::Completion
+    ) {
+        options.push(option("Skip", Transition::Skip, "Go on without the stage."));
+    }
+    options.push(pause());
 
     let name = format!("Stage {} ({stage})", stage.number());
     if is_crash {
-        let begin = format!("{name} {}. Run the stage again", open.problem);
-        let question = format!("{begin}, or {}?", words.concat());
+        options.truncate(2);
+        let other = match options[1].transition {
+            "check_files" => "use the files that it wrote",
+            "skip" => "skip it",
+            _ => "pause",
+        };
+        let problem = format!("{name} {}", open.problem);
+        let question = format!("{problem}. Run the stage again, or {other}?");
         return Asked::new(question, "Crashed", options);
     }
     let line = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);
@@ -170,7 +169,7 @@ pub(crate) fn record_answer(held: &mut AnyLoop, next: &Transition) -> Result<(),
     let pipeline = Pipeline(held.raw());
     let decision = key(held.raw(), phase).zip(value(next));
     let summary = pipeline.open_summary().map(|(summary, _)| summary);
-    let mut open = dispatch_after(pipeline, phase, next, pipeline.open());
+    let mut open = record::dispatch_after(held, next, pipeline.open());
     if let Some((key, value)) = decision {
         record::note_decision(held, &key, &value)?;
         record::note(held, summary.as_ref(), next)?;
@@ -203,50 +202,4 @@ fn value(next: &Transition) -> Option<String> {
         GoOn { answer } | GoBack { answer, .. } if answer.is_some() => answer.clone(),
         other => Some(<&str>::from(other.clone()).to_owned()),
     }
-}
-
-/// Returns the dispatch after a transition: the one before, whose summary can still count, or a new one.
-pub(crate) fn dispatch_after(
-    pipeline: Pipeline<'_>,
-    phase: Phase,
-    next: &Transition,
-    before: Open,
-) -> Open {
-    use Transition::{
-        Ask, Block, Cancel, CheckFiles, Decide, Doubt, Fail, Force, GoOn, Pause, Repeat, Resume,
-        Retry, Skip, Standard, Tell, Wait,
-    };
-    let stage = pipeline.stage();
-    let is_kept = match next {
-        Ask | Block { .. } | Decide | Doubt | Fail | Wait { .. } | CheckFiles | Cancel | Pause => {
-            true
-        }
-        // The user chooses the next step.
-        Skip => stage == Stage::ResponseAnalysis,
-        // The summary still counts if it passes its gate.
-        GoOn { .. } => phase == Phase::Asking && stage == Stage::AnalysisQuestions,
-        _ => false,
-    };
-    let mut open = if is_kept {
-        before.clone()
-    } else {
-        new_dispatch(&pipeline.0.root(), pipeline.round())
-    };
-    match next {
-        Pause => open.re_entry = false,
-        Wait { .. } => {
-            open.re_entry = true;
-            open.answer = None;
-        }
-        Resume | Retry => {
-            open.re_entry = before.re_entry && matches!(next, Resume);
-            open.answer = before.answer;
-            open.skip_validation = before.skip_validation;
-        }
-        Repeat | Tell { .. } => open.skip_validation = before.skip_validation,
-        Standard => open.standard = true,
-        Force => open.skip_validation = true,
-        _ => {}
-    }
-    open
 }

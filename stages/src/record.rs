@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::contract::{Flags, Stage, Status, Summary};
 use crate::gates;
 use crate::instruction::template;
-use crate::state::{Open, Pipeline, Scalar, merge, now};
+use crate::state::{Open, Pipeline, Scalar, merge, new_dispatch, now};
 use crate::typestate::{AnyLoop, Phase, Transition};
 
 type Noted = Result<(), FieldError>;
@@ -26,7 +26,7 @@ const KEYS: [(&str, Setter); 5] = [
 /// Records the effect of a transition on the open stage: of its report, or of a decision of the user.
 pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, next: &Transition) -> Noted {
     let stage = Pipeline(held.raw()).stage();
-    let Some(status) = status_after(held, next, summary.is_some()) else {
+    let (Some(status), _) = effect(held, next) else {
         return Ok(());
     };
     let flags = summary.map_or_else(Flags::default, |summary| summary.flags.clone());
@@ -48,23 +48,62 @@ pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, next: &Transit
     }
 }
 
-/// Returns the status of the open stage after a transition, or `None` if it stays as it is.
-fn status_after(held: &AnyLoop, next: &Transition, has_summary: bool) -> Option<&'static str> {
+/// Returns the status of the open stage after a transition, or `None` if it stays as it is, and whether the dispatch stays
+/// open, so that its summary can still count.
+fn effect(held: &AnyLoop, next: &Transition) -> (Option<&'static str>, bool) {
     use Transition::{
-        Ask, Back, Block, Complete, Decide, Doubt, Fail, GoBack, GoOn, Repeat, Skip, Stagnate, Wait,
+        Ask, Back, Block, Cancel, CheckFiles, Complete, Decide, Doubt, Fail, GoBack, GoOn, Pause,
+        Repeat, Skip, Stagnate, Wait,
     };
-    Some(match next {
-        Fail => "failed",
-        Wait { .. } => "waiting_for_user",
-        Ask | Repeat | Block { .. } | Doubt => "in_progress",
-        Skip => "skipped",
+    let stage = Pipeline(held.raw()).stage();
+    let is_answer = held.phase() == Phase::Asking;
+    let has_summary = held.fields().open.summary.is_some();
+    match next {
+        Fail => (Some("failed"), true),
+        Wait { .. } => (Some("waiting_for_user"), true),
+        Ask | Block { .. } | Doubt => (Some("in_progress"), true),
+        Repeat => (Some("in_progress"), false),
+        // The user chooses the step after stage 4.
+        Skip => (Some("skipped"), stage == Stage::ResponseAnalysis),
         // The gate has not checked stage 3 yet.
-        GoOn { .. } if held.phase() == Phase::Asking && held.fields().stage == 3 => return None,
-        // After a skip of stage 4 the user chooses the next step.
-        GoOn { .. } | GoBack { .. } if !has_summary => return None,
-        Complete | Back { .. } | Decide | Stagnate | GoOn { .. } | GoBack { .. } => "completed",
-        _ => return None,
-    })
+        GoOn { .. } if is_answer && stage == Stage::AnalysisQuestions => (None, true),
+        GoOn { .. } | GoBack { .. } if !has_summary => (None, false),
+        Complete | Back { .. } | Stagnate | GoOn { .. } | GoBack { .. } => {
+            (Some("completed"), false)
+        }
+        Decide => (Some("completed"), true),
+        CheckFiles | Cancel | Pause => (None, true),
+        _ => (None, false),
+    }
+}
+
+/// Returns the dispatch after a transition: the one before, whose summary can still count, or a new one.
+pub(crate) fn dispatch_after(held: &AnyLoop, next: &Transition, before: Open) -> Open {
+    use Transition::{Force, Pause, Repeat, Resume, Retry, Standard, Tell, Wait};
+    let pipeline = Pipeline(held.raw());
+    let (_, stays_open) = effect(held, next);
+    let mut open = if stays_open {
+        before.clone()
+    } else {
+        new_dispatch(&pipeline.0.root(), pipeline.round())
+    };
+    match next {
+        Pause => open.re_entry = false,
+        Wait { .. } => {
+            open.re_entry = true;
+            open.answer = None;
+        }
+        Resume | Retry => {
+            open.re_entry = before.re_entry && matches!(next, Resume);
+            open.answer = before.answer;
+            open.skip_validation = before.skip_validation;
+        }
+        Repeat | Tell { .. } => open.skip_validation = before.skip_validation,
+        Standard => open.standard = true,
+        Force => open.skip_validation = true,
+        _ => {}
+    }
+    open
 }
 
 /// Writes the flags that are keys of the state.
@@ -78,19 +117,15 @@ fn note_flags(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
             set(held, value)?;
         }
     }
+    if stage != Stage::Setup {
+        return Ok(());
+    }
     let is = |flag: Option<bool>| flag.unwrap_or_default();
-    let tools = json!({
+    held.set_mcp_availability(&merge([json!({
         "pal_available": is(flags.pal_available),
         "st_available": is(flags.st_available),
-        "research_mcp": {
-            "tavily": is(flags.research_mcp_tavily),
-            "ref": is(flags.research_mcp_ref),
-        },
-    });
-    match tools {
-        Json::Object(tools) if stage == Stage::Setup => held.set_mcp_availability(&tools),
-        _ => Ok(()),
-    }
+        "research_mcp": { "tavily": is(flags.research_mcp_tavily), "ref": is(flags.research_mcp_ref) },
+    })]))
 }
 
 /// Records the failure of the open stage.
@@ -129,12 +164,12 @@ pub(crate) fn note_decision(held: &mut AnyLoop, key: &str, value: &str) -> Noted
 
 /// Returns the entry of the log for a report.
 pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, next: &Transition) -> String {
-    let is_success = summary.is_some_and(|summary| {
+    let is_success = |summary: &Summary| {
         summary.status == Status::Completed && summary.flags.partial != Some(true)
-    });
+    };
     let outcome = match next {
         Transition::Fail => "ERROR",
-        _ if is_success => "SUCCESS",
+        _ if summary.is_some_and(is_success) => "SUCCESS",
         _ => "PARTIAL",
     };
     let text = summary.map_or("no summary", |summary| &summary.summary);
@@ -151,46 +186,39 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, next: &Transition) 
 
 /// Writes the status of a stage and the flags that the state has below its key.
 fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, flags: &Flags) -> Noted {
-    let fields = held.fields();
-    let round = fields.round;
-    let known_flags = match stage {
-        Stage::Research => json!({
-            "reports_analyzed": flags.reports_analyzed,
-            "research_gaps": flags.research_gaps,
-        }),
-        Stage::AnalysisQuestions => json!({
-            "round": round,
-            "questions_count": flags.questions_count,
-            "panel_members": flags.panel_member_ids,
-            "thinkdeep_calls": flags.thinkdeep_calls,
-        }),
-        Stage::ResponseAnalysis => json!({
-            "round": round,
-            "completion_rate": flags.completion_rate,
-            "gaps_found": flags.gaps_found,
-        }),
-        Stage::ValidationGeneration => json!({
-            "score": flags.validation_score,
-            "decision": flags.validation_decision,
-            "prd_mode": flags.prd_mode,
-            // No summary names the other modes of a validation.
-            "validation_mode": fields.open.skip_validation.then_some("skipped"),
-        }),
-        _ => Json::Null,
+    let names = match stage {
+        Stage::Research => "reports_analyzed research_gaps",
+        Stage::AnalysisQuestions => {
+            "questions_count panel_members=panel_member_ids thinkdeep_calls"
+        }
+        Stage::ResponseAnalysis => "completion_rate gaps_found",
+        Stage::ValidationGeneration => {
+            "score=validation_score decision=validation_decision prd_mode"
+        }
+        _ => "",
     };
     let key = match stage {
         Stage::Completion => "completion".to_owned(),
         _ => stage.checkpoint().to_ascii_lowercase(),
     };
+    let fields = held.fields();
     let mut stages = fields.stages.clone();
     let before = stages.remove(&key).unwrap_or_default();
-    let place = json!({ "status": status, "timestamp": now() });
-    let mut known = merge([before, place]);
-    known.extend(
-        merge([known_flags])
-            .into_iter()
-            .filter(|(_, value)| !value.is_null()),
-    );
+    let mut known = merge([before, json!({ "status": status, "timestamp": now() })]);
+    if matches!(stage, Stage::AnalysisQuestions | Stage::ResponseAnalysis) {
+        known.insert("round".to_owned(), json!(fields.round));
+    }
+    // No summary names the other modes of a validation.
+    if stage == Stage::ValidationGeneration && fields.open.skip_validation {
+        known.insert("validation_mode".to_owned(), json!("skipped"));
+    }
+    let values = json!(flags);
+    for name in names.split(' ') {
+        // A flag may have another name in the state.
+        let (key, flag) = name.split_once('=').unwrap_or((name, name));
+        let value = values.get(flag).cloned();
+        known.extend(value.map(|value| (key.to_owned(), value)));
+    }
     stages.insert(key, Json::Object(known));
     held.set_stages(&stages)
 }

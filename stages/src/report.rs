@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::contract::{Decision, Reading, ResearchMethod, Stage, Status, Summary, sha256};
 use crate::follows::{completed, follows};
-use crate::questions::{answer_key, dispatch_after};
+use crate::questions::answer_key;
 use crate::record;
 use crate::state::{CountedSummary, Keys, Open, Pipeline, Taken};
 use crate::typestate::{AnyLoop, Phase, Transition};
@@ -34,7 +34,7 @@ pub(crate) fn report(held: AnyLoop) -> ReportResult {
         Some((bytes, reading)) => return take_reading(held, reading, bytes),
     };
     if !was_refused(pipeline) {
-        return Err(Failure::with_help(Exit::Refused, refusal, RECOVER_HELP).into());
+        return Err(Failure::refuse(refusal, RECOVER_HELP).into());
     }
     let problem = "twice reported a summary that does not count";
     let details = vec![text::one_line(&refusal, MAX_DETAIL_CHARS)];
@@ -42,14 +42,16 @@ pub(crate) fn report(held: AnyLoop) -> ReportResult {
 }
 
 fn require_open(held: &AnyLoop) -> Result<(), Failure> {
-    let id = held.id();
     let phase = held.phase();
     if phase == Phase::Dispatched {
         return Ok(());
     }
-    let problem = format!("pipeline {id} has no open stage: it is in phase {phase}");
+    let problem = format!(
+        "pipeline {} has no open stage: it is in phase {phase}",
+        held.id()
+    );
     let help = "nothing was changed; for the instruction, run:\n    stages next";
-    Err(Failure::with_help(Exit::Refused, problem, help))
+    Err(Failure::refuse(problem, help))
 }
 
 /// Returns whether a report was refused since the open dispatch began.
@@ -132,23 +134,17 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
 fn accept_files(held: AnyLoop) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let is_usable = |(summary, _): &Taken| summary.status != Status::Failed;
-    let written = pipeline
-        .read_summary()
-        .and_then(|(bytes, reading)| reading.summary.zip(Some(bytes)));
+    let file = pipeline.read_summary();
+    let written = file.and_then(|(bytes, reading)| reading.summary.zip(Some(bytes)));
+    let mut results = [written, pipeline.open_summary()].into_iter().flatten();
     let minimal = || pipeline.has_artifacts().then(|| minimal_summary(pipeline));
-    let result = written
-        .filter(is_usable)
-        .or_else(|| pipeline.open_summary().filter(is_usable))
-        .or_else(minimal);
-    let (next, tell) = match &result {
-        Some((summary, _)) => completed(pipeline, summary),
-        None => {
-            let missing = pipeline.artifacts().1.join(", ");
-            let line = format!("These files are missing or unchanged: {missing}.");
-            (Transition::Fail, vec![line])
-        }
+    let Some(result) = results.find(is_usable).or_else(minimal) else {
+        let missing = pipeline.artifacts().1.join(", ");
+        let line = format!("These files are missing or unchanged: {missing}.");
+        return go(held, Transition::Fail, None, "", vec![line], Vec::new());
     };
-    go(held, next, result, "", tell, Vec::new())
+    let (next, tell) = completed(pipeline, &result.0);
+    go(held, next, Some(result), "", tell, Vec::new())
 }
 
 /// Returns the summary of a stage that left none, for its new files.
@@ -192,7 +188,7 @@ fn go(
         problem: problem.to_owned(),
         tell,
         details,
-        ..dispatch_after(pipeline, held.phase(), &next, before)
+        ..record::dispatch_after(&held, &next, before)
     };
     let summary = taken.as_ref().map(|(summary, _)| summary);
     let question = summary.and_then(|summary| summary.flags.question_context.as_ref());

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
-use claudex_loop::program::loops;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -100,12 +99,6 @@ impl Pipeline<'_> {
         summary_file(self.stage())
     }
 
-    /// Returns whether a path names the open stage's summary, from the present folder.
-    pub(crate) fn is_summary(self, path: &Utf8Path) -> bool {
-        let expected = self.0.root().join(self.summary_file());
-        loops::here().is_ok_and(|here| here.join(path) == expected)
-    }
-
     /// Returns the key artifacts of the open stage: those that are new since the dispatch, and the others.
     pub(crate) fn artifacts(self) -> (Vec<String>, Vec<String>) {
         let before = self.open().before;
@@ -132,12 +125,6 @@ impl Pipeline<'_> {
         let bytes = self.0.read(&self.summary_file()).ok()?;
         let reading = read(&bytes, Some(&self.0.root()), Some(&self.dispatch()));
         Some((bytes, reading))
-    }
-
-    /// Returns whether a summary of the open dispatch is there.
-    pub(crate) fn has_summary(self) -> bool {
-        self.read_summary()
-            .is_some_and(|(_, reading)| reading.summary.is_some())
     }
 
     /// Returns the facts with which a summary of the open dispatch is compared.

@@ -95,12 +95,11 @@ pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let refused = |why: String| {
         let message = format!("{STATE} cannot be taken up: {why}");
         let help = "nothing was changed; fix the file, or move it aside and start again:\n    stages start --anew";
-        Failure::with_help(Exit::Refused, message, help)
+        Failure::refuse(message, help)
     };
     let path = store.root().join(STATE);
-    let bytes = store
-        .read(&path)
-        .map_err(|error| refused(error.to_string()))?;
+    let unread = |error: io::Error| refused(error.to_string());
+    let bytes = store.read(&path).map_err(unread)?;
     let document = convert(&bytes, store.root()).map_err(refused)?;
     let session = caller.session.unwrap_or_else(|| UNKNOWN.to_owned());
     let beginning = Beginning::now(session);

@@ -2,37 +2,38 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use claudex_loop::text;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::flags::Flags;
-use super::rule::{Collector, Lenient, Rule, quote};
+use super::rule::{Lenient, Place, Reader, Rule, quote};
 use super::words::{Decision, NextAction, PauseType, Stage, Status};
-use super::{Dispatch, Summary};
+use super::{Summary, file, yaml};
 
 const PAUSE_TYPE: &str = "/flags/pause_type";
-const REASON: &str = "/flags/block_reason";
 const NEXT_ACTION: &str = "/flags/next_action";
 const DECISION: &str = "/flags/validation_decision";
 
-/// A file that is read, with the facts that it is compared with.
-pub(super) struct Reader<'r> {
-    pub(super) keys: &'r Json,
-    pub(super) project: Option<&'r Utf8Path>,
-    pub(super) dispatch: Option<&'r Dispatch>,
-    pub(super) findings: &'r mut Collector,
-}
-
-impl<'r> Reader<'r> {
-    /// Returns the summary, or `None` if its stage or status is unknown.
-    pub(super) fn read(mut self, context: Option<String>) -> Option<Summary> {
+impl Reader<'_> {
+    /// Returns the summary of a text, or `None` if its frontmatter cannot be read, or its stage or status is unknown.
+    pub(super) fn read(&mut self, text: &str) -> Option<Summary> {
+        let Some((end, _)) = file::split(text) else {
+            self.add_at(Rule::NoFrontmatter, Place::START, "");
+            return None;
+        };
+        let context = file::context(text);
+        if context.is_none() {
+            let place = Place::from_byte(text, text.len());
+            self.add_at(Rule::NoContext, place, "");
+        }
+        self.keys = yaml::read(&text[..end], self)?;
         let named_stage = self.check_stage();
         let stage = named_stage.or(self.dispatch.map(|dispatch| dispatch.stage));
         let status: Option<Status> = self.require("status");
         let artifacts = self.check_artifacts();
         let summary: Option<String> = self.require("summary");
-        self.findings.flags = self.require("flags").unwrap_or_default();
-        let flags = Flags::read(stage, self.findings);
+        let written = self.require("flags").unwrap_or_default();
+        let flags = Flags::read(stage, written, self);
         let stage = stage?;
         self.check_dispatch(stage, &flags);
         let mut summary = Summary {
@@ -50,18 +51,15 @@ impl<'r> Reader<'r> {
     }
 
     /// Returns the value of one of the seven keys if it has its type.
-    fn require<T: Deserialize<'r>>(&mut self, key: &str) -> Option<T> {
+    fn require<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
         let (rule, detail) = match self.keys.get(key).map(T::deserialize) {
             Some(Ok(typed)) => return Some(typed),
             Some(Err(error)) => (Rule::BadType, format!("`{key}` has an {error}")),
             None => (Rule::MissingField, format!("`{key}` is missing")),
         };
-        let rule = match key {
-            "status" => Rule::UnknownStatus,
-            _ => rule,
-        };
-        let path = format!("/{key}");
-        self.findings.add(rule, &path, text::shown(detail));
+        let is_status = key == "status";
+        let rule = if is_status { Rule::UnknownStatus } else { rule };
+        self.add(rule, &format!("/{key}"), text::shown(detail));
         None
     }
 
@@ -71,7 +69,7 @@ impl<'r> Reader<'r> {
         let value = value.map(|value| value.to_string());
         if let Some(value) = value.filter(|value| *value != expected) {
             let detail = format!("expected {expected}, found {}", quote(&value));
-            self.findings.add(rule, path, detail);
+            self.add(rule, path, detail);
         }
     }
 
@@ -82,11 +80,10 @@ impl<'r> Reader<'r> {
         let checkpoint: Option<String> = self.require("checkpoint");
         let is_number = |stage: &Stage| number == Some(f64::from(stage.number()));
         let by_number = Stage::all().find(is_number);
-        if let (Some(number), None) = (number, by_number) {
-            let detail = format!("it is {number}");
-            self.findings.add(Rule::StageRange, "/stage_number", detail);
+        if number.is_some() && by_number.is_none() {
+            self.add(Rule::StageRange, "/stage_number", "");
         }
-        let by_name = Stage::deserialize(&self.keys["stage"]).ok();
+        let by_name = Stage::all().find(|stage| name == Some(stage.to_string()));
         let stage = by_number.or(by_name);
         let expected = stage.map_or("a stage".to_owned(), |stage| stage.to_string());
         self.expect(Rule::StageName, "/stage", expected, name);
@@ -102,11 +99,11 @@ impl<'r> Reader<'r> {
         for (index, item) in items.unwrap_or_default().iter().enumerate() {
             let place = format!("/artifacts_written/{index}");
             let Some(path) = item.as_str().map(Utf8Path::new) else {
-                self.findings.add(Rule::BadType, &place, "expected a path");
+                self.add(Rule::BadType, &place, "expected a path");
                 continue;
             };
             match find_broken_rule(path, self.project) {
-                Some(rule) => drop(self.findings.add(rule, &place, quote(path.as_str()))),
+                Some(rule) => drop(self.add(rule, &place, quote(path.as_str()))),
                 None => artifacts.push(path.to_owned()),
             }
         }
@@ -118,37 +115,40 @@ impl<'r> Reader<'r> {
         let Some(dispatch) = self.dispatch else {
             return;
         };
-        let number = Some(stage.number());
-        let expected = dispatch.stage.number();
-        self.expect(Rule::Foreign, "/stage_number", expected, number);
+        let number = dispatch.stage.number();
+        self.expect(Rule::Foreign, "/stage_number", number, Some(stage.number()));
         let id = flags.dispatch_id.as_ref();
         self.expect(Rule::Stale, "/flags/dispatch_id", &dispatch.id, id);
-        let round = flags.round_number;
-        self.expect(Rule::Stale, "/flags/round_number", dispatch.round, round);
+        let round = dispatch.round;
+        self.expect(
+            Rule::Stale,
+            "/flags/round_number",
+            round,
+            flags.round_number,
+        );
     }
 
     /// Checks that a pause is with needs-user-input and in a stage that may pause.
     fn check_pause(&mut self, summary: &mut Summary) {
-        let findings = &mut *self.findings;
-        let is_written = findings.has_flag("pause_type");
+        let is_written = self.has_flag("pause_type");
         let pause = summary.flags.pause_type.take();
         let waits = summary.status == Status::NeedsUserInput;
         if summary.stage == Stage::Retrospective && (waits || is_written) {
             let path = if is_written { PAUSE_TYPE } else { "/status" };
-            findings.add(Rule::PauseStage, path, "");
+            self.add(Rule::PauseStage, path, "");
             if waits {
                 summary.status = Status::Completed;
             }
         } else if waits {
             if !is_written {
-                findings.add(Rule::PauseStatus, "/status", "`pause_type` is missing");
+                self.add(Rule::PauseStatus, "/status", "`pause_type` is missing");
             }
-            let has_question = findings.has_flag("question_context");
+            let has_question = self.has_flag("question_context");
             let by_question = has_question.then_some(PauseType::Interactive);
             summary.flags.pause_type = pause.or(by_question).or(Some(PauseType::ExitCli));
         } else if pause.is_some() {
             let detail = format!("the status is {}", summary.status);
-            findings.add(Rule::PauseStatus, PAUSE_TYPE, detail);
+            self.add(Rule::PauseStatus, PAUSE_TYPE, detail);
         }
 
         self.check_reason(summary);
@@ -160,9 +160,9 @@ impl<'r> Reader<'r> {
         // Else the pause type itself is the finding.
         let is_exit = !is_written || pause == Some(PauseType::ExitCli);
         for flag in ["question_context", "next_action_map"] {
-            if is_exit && self.findings.has_flag(flag) {
+            if is_exit && self.has_flag(flag) {
                 let path = format!("/flags/{flag}");
-                self.findings.add(Rule::QuestionStray, &path, "");
+                self.add(Rule::QuestionStray, &path, "");
             }
         }
     }
@@ -173,9 +173,13 @@ impl<'r> Reader<'r> {
         if flags.pause_type.is_none() || !reason.trim().is_empty() {
             return;
         }
-        let is_there = self.findings.flags.contains_key("block_reason");
-        let path = if is_there { REASON } else { PAUSE_TYPE };
-        self.findings.add(Rule::NoBlockReason, path, "");
+        let is_there = self.flag("block_reason").is_some();
+        let path = if is_there {
+            "/flags/block_reason"
+        } else {
+            PAUSE_TYPE
+        };
+        self.add(Rule::NoBlockReason, path, "");
         let reason = match summary.summary.trim() {
             "" => "the stage waits and gives no reason",
             reason => reason,
@@ -193,7 +197,7 @@ impl<'r> Reader<'r> {
         let is_allowed = stages.contains(&stage.number());
         if !is_allowed {
             let detail = format!("found {action}");
-            self.findings.add(Rule::ActionStage, path, detail);
+            self.add(Rule::ActionStage, path, detail);
         }
         is_allowed
     }
@@ -203,8 +207,8 @@ impl<'r> Reader<'r> {
         let is_allowed = |action: &_| self.check_action(*action, stage, NEXT_ACTION);
         summary.flags.next_action = summary.flags.next_action.filter(is_allowed);
         let is_due = stage == Stage::ResponseAnalysis && summary.status == Status::Completed;
-        if is_due && !self.findings.has_flag("next_action") {
-            self.findings.add(Rule::NoNextAction, NEXT_ACTION, "");
+        if is_due && !self.has_flag("next_action") {
+            self.add(Rule::NoNextAction, NEXT_ACTION, "");
         }
     }
 
@@ -218,7 +222,7 @@ impl<'r> Reader<'r> {
         if is_validation && is_skipped {
             if decided == Some(Decision::NotReady) {
                 let detail = "validation was skipped, expected CONDITIONAL";
-                self.findings.add(Rule::DecisionScore, DECISION, detail);
+                self.add(Rule::DecisionScore, DECISION, detail);
             }
             flags.validation_decision = Some(Decision::Conditional);
             flags.validation_score = None;
@@ -234,9 +238,9 @@ impl<'r> Reader<'r> {
         let by_action = loops.then_some(Decision::NotReady);
         flags.validation_decision = flags.validation_decision.or(by_score).or(by_action);
         if flags.validation_decision.is_none() {
-            *self.findings.add(Rule::NoDecision, DECISION, "") = Lenient::Crash;
-        } else if !self.findings.has_flag("validation_decision") {
-            self.findings.add(Rule::NoDecision, DECISION, "");
+            *self.add(Rule::NoDecision, DECISION, "") = Lenient::Crash;
+        } else if !self.has_flag("validation_decision") {
+            self.add(Rule::NoDecision, DECISION, "");
         }
     }
 }

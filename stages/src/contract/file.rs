@@ -1,6 +1,6 @@
 //! The parts of a summary file: two fences, the YAML between them, and the body.
 
-use super::rule::{Collector, Place, Rule};
+use super::rule::{Place, Reader, Rule};
 
 /// The most bytes of a summary.
 pub const MAX_BYTES: usize = 256 * 1024;
@@ -10,16 +10,16 @@ const CONTEXT: &str = "Context for Next Stage";
 const MAX_LINES_BEFORE: usize = 3;
 
 /// Returns the text of a summary's bytes, without a byte order mark.
-pub(super) fn read<'b>(bytes: &'b [u8], findings: &mut Collector) -> Option<&'b str> {
+pub(super) fn read<'b>(bytes: &'b [u8], reader: &mut Reader<'_>) -> Option<&'b str> {
     if bytes.len() > MAX_BYTES {
-        findings.add_at(Rule::TooLarge, Place::START, "");
+        reader.add_at(Rule::TooLarge, Place::START, "");
         return None;
     }
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     str::from_utf8(bytes)
         .inspect_err(|error| {
             let place = Place::from_byte(&String::from_utf8_lossy(bytes), error.valid_up_to());
-            findings.add_at(Rule::NotUtf8, place, "");
+            reader.add_at(Rule::NotUtf8, place, "");
         })
         .ok()
 }

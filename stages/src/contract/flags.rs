@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map as JsonMap, Value as Json, json};
 
 use super::question::{ActionMap, Question};
-use super::rule::{Collector, Rule};
+use super::rule::{Reader, Rule};
 use super::words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Stage,
 };
@@ -31,14 +31,14 @@ const RANGES: [(&str, f64, f64); 6] = [
 
 /// Declares the flags as a table.
 macro_rules! flags {
-    ($($name:ident: $type:ty = $doc:literal;)+) => {
+    ($($doc:literal $($name:ident)+: $type:ty;)+) => {
         /// The flags of a summary.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default)]
         pub struct Flags {
-            $(#[doc = $doc]
+            $($(#[doc = $doc]
             #[serde(skip_serializing_if = "Option::is_none")]
-            pub $name: Option<$type>,)+
+            pub $name: Option<$type>,)+)+
             /// The unknown flags, as they were written.
             #[serde(flatten)]
             pub other: JsonMap<String, Json>,
@@ -47,66 +47,59 @@ macro_rules! flags {
 }
 
 flags! {
-    round_number: u32 = "The round. All stages.";
-    analysis_mode: AnalysisMode = "The depth of the round. All stages; set by 1 and 3.";
-    pause_type: PauseType = "The way in which the stage waits. All stages but 7.";
-    block_reason: String = "The reason of a pause, for the user. With a pause.";
-    question_context: Question = "The question to the user. With an interactive pause.";
-    next_action_map: ActionMap = "The next actions by the labels of the options. With an interactive pause.";
-    next_action: NextAction = "The next step. Stage 4, which never completes without; stage 5 with loop_questions.";
-    recovered: bool = "Whether the program made the summary. All stages.";
-    timeout: bool = "Whether the time ran out. All stages.";
-    partial: bool = "Whether the work is done in part. All stages.";
-    completed_steps: Vec<String> = "The steps that were done. All stages.";
-    quality_warnings: Vec<String> = "Doubts about the quality. All stages.";
-    prd_mode: PrdMode = "The origin of the requirements document. Stages 1 and 5.";
-    panel_preset: String = "The panel, null with one member. Stages 1 and 3.";
-    panel_config_path: String = "The panel's file, null with one member. Stage 1.";
-    panel_members_count: u32 = "The number of panel members. Stages 1 and 3.";
-    pal_available: bool = "Whether other models can be called. Stage 1.";
-    st_available: bool = "Whether the thinking tool can be called. Stage 1.";
-    research_mcp_tavily: bool = "Whether the search tool can be called. Stage 1.";
-    research_mcp_ref: bool = "Whether the reference tool can be called. Stage 1.";
-    research_method: ResearchMethod = "The method of the research. Stage 2.";
-    queries_executed: u32 = "The number of searches. Stage 2.";
-    sources_analyzed: u32 = "The number of sources. Stage 2.";
-    reports_analyzed: u32 = "The number of reports of the user. Stage 2.";
-    research_gaps: u32 = "The number of open points. Stage 2.";
-    questions_count: u32 = "The number of questions. Stage 3 only.";
-    thinkdeep_calls: u32 = "The number of calls to think deeply. Stage 3 only.";
-    thinkdeep_completion_pct: f64 = "The calls made of those expected, in per cent. Stage 3 only.";
-    thinkdeep_expected: u32 = "The calls that the mode expects: 27 complete, 18 advanced, else 0. Stage 3.";
-    panel_member_ids: Vec<String> = "The panel members. Stage 3.";
-    questions_file: String = "The file of questions. Stage 4, with exit_cli.";
-    completion_rate: f64 = "The share of answered questions, 0 to 1; above 1 it is per cent. Stage 4.";
-    gaps_found: u32 = "The number of gaps. Stage 4.";
-    gap_descriptions: Vec<String> = "The gaps. Stage 4.";
-    sections_ready: Vec<String> = "The sections that can be written. Stage 4.";
-    validation_decision: Decision = "The decision. Stage 5, which never completes without.";
-    validation_score: f64 = "The score of 20: READY from 16, CONDITIONAL from 12. Stage 5, and again 6.";
-    dimension_scores: BTreeMap<Dimension, u32> = "The score of each dimension. Stage 5.";
-    weak_dimensions: Vec<Dimension> = "The dimensions with 1 or 2. Stage 5.";
-    strong_dimensions: Vec<Dimension> = "The dimensions with 3 or 4. Stage 5.";
-    total_rounds: u32 = "The number of rounds. Stage 6.";
-    total_questions: u32 = "The number of questions. Stage 6.";
-    skipped: bool = "Whether stage 7 was skipped. Stage 7.";
-    skip_reason: String = "The reason of the skip. Stage 7.";
-    kpi_green_count: u32 = "The number of good results. Stage 7.";
-    kpi_yellow_count: u32 = "The number of doubtful results. Stage 7.";
-    kpi_red_count: u32 = "The number of bad results. Stage 7.";
-    transcript_included: bool = "Whether the transcript was read. Stage 7.";
-    dispatch_id: String = "The dispatch that the summary answers. All stages.";
+    "The round. All stages." round_number: u32;
+    "The depth of the round. All stages; set by 1 and 3." analysis_mode: AnalysisMode;
+    "The way in which the stage waits. All stages but 7." pause_type: PauseType;
+    "The reason of a pause, for the user. With a pause." block_reason: String;
+    "The question to the user. With an interactive pause." question_context: Question;
+    "The next actions by the labels of the options. With an interactive pause." next_action_map: ActionMap;
+    "The next step. Stage 4, which never completes without; stage 5 with loop_questions." next_action: NextAction;
+    "Whether the program made the summary, the time ran out, or the work is done in part. All stages."
+        recovered timeout partial: bool;
+    "The steps that were done, or doubts about the quality. All stages."
+        completed_steps quality_warnings: Vec<String>;
+    "The origin of the requirements document. Stages 1 and 5." prd_mode: PrdMode;
+    "The panel, or its file; null with one member. Stage 1, and the panel also 3."
+        panel_preset panel_config_path: String;
+    "The number of panel members. Stages 1 and 3." panel_members_count: u32;
+    "Whether other models, the thinking tool, the search tool or the reference tool can be called. Stage 1."
+        pal_available st_available research_mcp_tavily research_mcp_ref: bool;
+    "The method of the research. Stage 2." research_method: ResearchMethod;
+    "The number of searches, sources, reports of the user, or open points. Stage 2."
+        queries_executed sources_analyzed reports_analyzed research_gaps: u32;
+    "The number of questions, or of calls to think deeply. Stage 3 only." questions_count thinkdeep_calls: u32;
+    "The calls made of those expected, in per cent. Stage 3 only." thinkdeep_completion_pct: f64;
+    "The calls that the mode expects: 27 complete, 18 advanced, else 0. Stage 3." thinkdeep_expected: u32;
+    "The panel members. Stage 3." panel_member_ids: Vec<String>;
+    "The file of questions. Stage 4, with exit_cli." questions_file: String;
+    "The share of answered questions, 0 to 1; above 1 it is per cent. Stage 4." completion_rate: f64;
+    "The number of gaps. Stage 4." gaps_found: u32;
+    "The gaps, or the sections that can be written. Stage 4." gap_descriptions sections_ready: Vec<String>;
+    "The decision. Stage 5, which never completes without." validation_decision: Decision;
+    "The score of 20: READY from 16, CONDITIONAL from 12. Stage 5, and again 6." validation_score: f64;
+    "The score of each dimension. Stage 5." dimension_scores: BTreeMap<Dimension, u32>;
+    "The dimensions with 1 or 2, or with 3 or 4. Stage 5." weak_dimensions strong_dimensions: Vec<Dimension>;
+    "The number of rounds, or of questions. Stage 6." total_rounds total_questions: u32;
+    "Whether stage 7 was skipped, or read the transcript. Stage 7." skipped transcript_included: bool;
+    "The reason of the skip. Stage 7." skip_reason: String;
+    "The number of good, doubtful or bad results. Stage 7."
+        kpi_green_count kpi_yellow_count kpi_red_count: u32;
+    "The dispatch that the summary answers. All stages." dispatch_id: String;
 }
 
 impl Flags {
     /// Reads the flags of a stage that keep their rules, and reports the others.
-    pub(super) fn read(stage: Option<Stage>, findings: &mut Collector) -> Self {
+    pub(super) fn read(
+        stage: Option<Stage>,
+        written: JsonMap<String, Json>,
+        reader: &mut Reader<'_>,
+    ) -> Self {
         let is_stage_3 = stage.is_none_or(|stage| stage == Stage::AnalysisQuestions);
         let mut kept = JsonMap::new();
-        for (name, value) in findings.flags.clone() {
+        for (name, value) in written {
             if !is_stage_3 && has_word(ONLY_STAGE_3, &name) {
-                findings.add(Rule::FlagStage, &format!("/flags/{name}"), "");
-            } else if let Some(value) = check(&name, value, findings) {
+                reader.add(Rule::FlagStage, &format!("/flags/{name}"), "");
+            } else if let Some(value) = check(&name, value, reader) {
                 kept.insert(name, value);
             }
         }
@@ -135,7 +128,7 @@ fn has_word(words: &str, word: &str) -> bool {
 
 /// Returns the value of a flag if it is right, else reports it. An item of a list with an unquoted `: `, which YAML reads as a
 /// map, is text again.
-fn check(name: &str, value: Json, findings: &mut Collector) -> Option<Json> {
+fn check(name: &str, value: Json, reader: &mut Reader<'_>) -> Option<Json> {
     let path = format!("/flags/{name}");
     let Some(problem) = find_problem(name, &value) else {
         return Some(value);
@@ -150,7 +143,7 @@ fn check(name: &str, value: Json, findings: &mut Collector) -> Option<Json> {
     let joined = items.clone().map(join).collect();
     if value.is_array() && find_problem(name, &joined).is_none() {
         for (at, _) in items.enumerate().filter(|(_, item)| item.is_object()) {
-            let lenient = findings.add(Rule::BadYaml, &format!("{path}/{at}"), NOT_QUOTED);
+            let lenient = reader.add(Rule::BadYaml, &format!("{path}/{at}"), NOT_QUOTED);
             *lenient = READ_TO_END;
         }
         return Some(joined);
@@ -163,7 +156,7 @@ fn check(name: &str, value: Json, findings: &mut Collector) -> Option<Json> {
         _ => Rule::FlagRange,
     };
     let detail = format!("`{name}` has an {}", text::shown(&problem));
-    findings.add(rule, &path, detail);
+    reader.add(rule, &path, detail);
     None
 }
 

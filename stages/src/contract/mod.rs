@@ -31,10 +31,9 @@ pub(crate) use yaml::frontmatter;
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
-use check::Reader;
-use rule::Collector;
+use rule::Reader;
 
 /// A file that was read.
 #[derive(Debug)]
@@ -61,34 +60,21 @@ impl Reading {
 
 /// Reads the bytes of a summary file. Rules about the project and the open dispatch are checked if they are known.
 pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch>) -> Reading {
-    let mut findings = Collector::default();
+    let mut reader = Reader {
+        project,
+        dispatch,
+        ..Reader::default()
+    };
     let known = dispatch.and_then(|dispatch| dispatch.known.get(&sha256(bytes)));
     if let Some(rule) = known {
-        findings.add_at(*rule, Place::START, "the file was there before");
+        reader.add_at(*rule, Place::START, "the file was there before");
     }
-    let text = file::read(bytes, &mut findings).map(file::unwrap);
-    let summary = text.and_then(|text| {
-        let Some((end, _)) = file::split(&text) else {
-            findings.add_at(Rule::NoFrontmatter, Place::START, "");
-            return None;
-        };
-        let context = file::context(&text);
-        if context.is_none() {
-            let place = Place::from_byte(&text, text.len());
-            findings.add_at(Rule::NoContext, place, "");
-        }
-        let reader = Reader {
-            keys: &Json::Object(yaml::read(&text[..end], &mut findings)?),
-            project,
-            dispatch,
-            findings: &mut findings,
-        };
-        reader.read(context)
-    });
-    let is_crash = findings.has(Lenient::Crash);
-    let is_refused = findings.has(Lenient::Refused);
+    let text = file::read(bytes, &mut reader).map(file::unwrap);
+    let summary = text.and_then(|text| reader.read(&text));
+    let is_crash = reader.has(Lenient::Crash);
+    let is_refused = reader.has(Lenient::Refused);
     Reading {
-        findings: findings.finish(),
+        findings: reader.finish(),
         summary: summary.filter(|_| !is_crash && !is_refused),
         is_refused,
     }

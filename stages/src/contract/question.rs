@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::Summary;
-use super::check::Reader;
-use super::rule::{Collector, Lenient, Rule, quote};
+use super::rule::{Lenient, Reader, Rule, quote};
 use super::words::NextAction;
 
 const QUESTION: &str = "/flags/question_context";
@@ -44,10 +43,8 @@ pub type ActionMap = BTreeMap<String, Json>;
 
 /// Returns whether two labels are the same without "(Recommended)".
 fn is_same_label(one: &str, other: &str) -> bool {
-    fn strip_recommended(label: &str) -> &str {
-        label.trim().trim_end_matches("(Recommended)").trim_end()
-    }
-    strip_recommended(one) == strip_recommended(other)
+    let [one, other] = [one, other].map(|label| label.trim().trim_end_matches("(Recommended)"));
+    one.trim_end() == other.trim_end()
 }
 
 impl Summary {
@@ -64,9 +61,9 @@ impl Reader<'_> {
     pub(super) fn check_question(&mut self, summary: &mut Summary) {
         let flags = &mut summary.flags;
         match &mut flags.question_context {
-            Some(question) => question.correct(self.findings),
-            None if self.findings.has_flag("question_context") => {}
-            None => drop(self.findings.add(Rule::NoQuestion, "/flags/pause_type", "")),
+            Some(question) => question.correct(self),
+            None if self.has_flag("question_context") => {}
+            None => drop(self.add(Rule::NoQuestion, "/flags/pause_type", "")),
         }
         let question = flags.question_context.get_or_insert_default();
         if question.question.is_empty() {
@@ -82,13 +79,13 @@ impl Reader<'_> {
         map.retain(|label, action| {
             let path = format!("/flags/next_action_map/{label}");
             let Ok(action) = Option::<NextAction>::deserialize(&*action) else {
-                self.findings.add(Rule::UnknownAction, &path, "");
+                self.add(Rule::UnknownAction, &path, "");
                 return false;
             };
             let mut options = question.options.iter();
             let is_label = options.any(|option| is_same_label(&option.label, label));
             if !is_label {
-                self.findings.add(Rule::MapLabel, &path, quote(label));
+                self.add(Rule::MapLabel, &path, quote(label));
             }
             is_label && action.is_none_or(|action| self.check_action(action, summary.stage, &path))
         });
@@ -97,10 +94,10 @@ impl Reader<'_> {
 
 impl Question {
     /// Cuts the header, and drops the options that are incomplete or repeat a label.
-    fn correct(&mut self, findings: &mut Collector) {
+    fn correct(&mut self, reader: &mut Reader<'_>) {
         self.question = self.question.trim().to_owned();
         if self.question.is_empty() {
-            findings.add(Rule::NoQuestion, &format!("{QUESTION}/question"), "");
+            reader.add(Rule::NoQuestion, &format!("{QUESTION}/question"), "");
         }
 
         let path = format!("{QUESTION}/header");
@@ -108,18 +105,18 @@ impl Question {
         let line = header.lines().next().unwrap_or_default();
         let cut: String = line.chars().take(MAX_HEADER_CHARS).collect();
         let is_hidden = !header.is_empty() && text::plain(header).trim().is_empty();
-        if header.is_empty() || cut != header || is_hidden {
-            let lenient = findings.add(Rule::HeaderLength, &path, "");
-            if is_hidden {
-                *lenient = Lenient::Refused;
-            }
+        if header.is_empty() || cut != header {
+            reader.add(Rule::HeaderLength, &path, "");
+        }
+        if is_hidden {
+            *reader.add(Rule::HeaderLength, &path, "") = Lenient::Refused;
         }
         self.header = cut.trim().to_owned();
 
         let path = format!("{QUESTION}/options");
         let count = self.options.len();
         if !(2..=4).contains(&count) {
-            let lenient = findings.add(Rule::OptionCount, &path, "");
+            let lenient = reader.add(Rule::OptionCount, &path, "");
             if count > 0 {
                 *lenient = Lenient::Kept;
             }
@@ -133,16 +130,16 @@ impl Question {
             option.description = option.description.trim().to_owned();
             let label = &option.label;
             if label.is_empty() || option.description.is_empty() {
-                findings.add(Rule::OptionIncomplete, &path, "");
+                reader.add(Rule::OptionIncomplete, &path, "");
                 return false;
             }
             let is_reserved = is_same_label(&text::plain(label), MORE_LABEL);
             if is_reserved {
-                *findings.add(Rule::OptionDuplicate, &path, "") = Lenient::Refused;
+                *reader.add(Rule::OptionDuplicate, &path, "") = Lenient::Refused;
             }
             let is_known = labels.iter().any(|known| is_same_label(known, label));
             if is_known {
-                findings.add(Rule::OptionDuplicate, &path, quote(label));
+                reader.add(Rule::OptionDuplicate, &path, quote(label));
             }
             labels.push(label.clone());
             !is_reserved && !is_known

@@ -1,12 +1,14 @@
-//! The rules of the contract, and the findings of a file that breaks some.
+//! The rules of the contract, the findings of a file that breaks some, and the reader that collects them.
 //!
 //! A coordinator wrote the file: control characters in it reach no terminal.
 
+use camino::Utf8Path;
 use claudex_loop::text;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map as JsonMap, Value as Json};
 use strum::{Display, VariantArray};
 
+use super::Dispatch;
 use super::words::words;
 use super::yaml::find_place;
 use Lenient::{Corrected, Crash, Kept, Refused};
@@ -59,6 +61,7 @@ impl Rule {
         }
     }
 
+    /// Returns the cells of its row: the answer of a lenient reader, and the demand.
     fn row(self) -> (&'static str, &'static str) {
         find_row(RULES, &self.to_string())
     }
@@ -144,21 +147,23 @@ impl Finding {
     }
 }
 
-/// Collects the findings while a file is read.
+/// A file that is read, with the facts that it is compared with.
 #[derive(Default)]
-pub(super) struct Collector {
+pub(super) struct Reader<'r> {
+    pub(super) project: Option<&'r Utf8Path>,
+    pub(super) dispatch: Option<&'r Dispatch>,
     /// The frontmatter in which values are looked for.
     pub(super) yaml: String,
-    /// The flags as they were written.
-    pub(super) flags: Map<String, Json>,
-    list: Vec<Finding>,
+    /// The keys of the frontmatter.
+    pub(super) keys: JsonMap<String, Json>,
+    pub(super) findings: Vec<Finding>,
 }
 
-impl Collector {
+impl Reader<'_> {
     /// Adds a finding at a value, such as `/flags/round_number`. Returns its lenient answer, which can be replaced.
     pub(super) fn add(&mut self, rule: Rule, path: &str, detail: impl AsRef<str>) -> &mut Lenient {
         // A file with many findings is not searched for each.
-        let start = match self.list.get(MAX_FINDINGS) {
+        let start = match self.findings.get(MAX_FINDINGS) {
             Some(finding) => finding.start,
             None => find_place(&self.yaml, path),
         };
@@ -175,37 +180,42 @@ impl Collector {
         let detail = detail.as_ref();
         let semicolon = if detail.is_empty() { "" } else { "; " };
         let message = format!("{}{semicolon}{detail}", rule.text());
-        let index = self.list.len();
-        self.list.push(Finding {
+        let index = self.findings.len();
+        self.findings.push(Finding {
             rule,
             start,
             message: text::one_line(&message, MAX_MESSAGE_CHARS),
             lenient: rule.lenient(),
         });
-        &mut self.list[index].lenient
+        &mut self.findings[index].lenient
+    }
+
+    /// Returns a flag as it was written.
+    pub(super) fn flag(&self, name: &str) -> Option<&Json> {
+        self.keys.get("flags")?.get(name)
     }
 
     /// Returns whether a flag was written, right or wrong. Null counts as missing.
-    pub(super) fn has_flag(&self, flag: &str) -> bool {
-        self.flags.get(flag).is_some_and(|value| !value.is_null())
+    pub(super) fn has_flag(&self, name: &str) -> bool {
+        self.flag(name).is_some_and(|value| !value.is_null())
     }
 
-    /// Returns whether a finding has one of these answers.
+    /// Returns whether a finding has this answer.
     pub(super) fn has(&self, lenient: Lenient) -> bool {
-        self.list.iter().any(|one| one.lenient == lenient)
+        self.findings.iter().any(|one| one.lenient == lenient)
     }
 
     /// Returns the first findings in the order of the file, at most 100.
     pub(super) fn finish(mut self) -> Vec<Finding> {
         let is_other = |one: &Finding| one.rule != Rule::Placeholder;
-        self.list
+        self.findings
             .sort_by_key(|one| (one.start.line, is_other(one), one.start, one.rule));
         // A part that was read again has its findings twice. In a line with a placeholder others say nothing new.
-        self.list.dedup_by(|one, before| {
+        self.findings.dedup_by(|one, before| {
             one == before || !is_other(before) && one.start.line == before.start.line
         });
-        self.list.truncate(MAX_FINDINGS);
-        self.list
+        self.findings.truncate(MAX_FINDINGS);
+        self.findings
     }
 }
 

@@ -4,7 +4,7 @@ use claudex_loop::text;
 use serde_json::{Map as JsonMap, Value as Json};
 
 use super::file;
-use super::rule::{Collector, Lenient, Place, Rule, quote};
+use super::rule::{Lenient, Place, Reader, Rule, quote};
 
 /// The most values with an unquoted colon that are read to their ends.
 const MAX_QUOTED_VALUES: usize = 20;
@@ -19,21 +19,21 @@ pub(super) const NOT_QUOTED: &str = "text with `: ` is not in quotes";
 /// Returns the frontmatter of a Markdown file, or `None` if it cannot be read.
 pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
     let (end, _) = file::split(text)?;
-    parse(text[..end].to_owned(), &mut Collector::default())
+    parse(text[..end].to_owned(), &mut Reader::default())
 }
 
 /// Reads the YAML of a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
-pub(super) fn read(yaml: &str, findings: &mut Collector) -> Option<JsonMap<String, Json>> {
+pub(super) fn read(yaml: &str, reader: &mut Reader<'_>) -> Option<JsonMap<String, Json>> {
     let lines = yaml.split_inclusive('\n').zip(1..);
     let corrected = lines
-        .map(|(line, number)| correct_line(line, number, findings))
+        .map(|(line, number)| correct_line(line, number, reader))
         .collect();
-    parse(corrected, findings)
+    parse(corrected, reader)
 }
 
 /// Returns a line with spaces for the no-break spaces around its key and its value, and with null for a placeholder of the
 /// template: `{N}`, `"{path}"`, `null | "{reason}"`.
-fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
+fn correct_line(line: &str, number: usize, reader: &mut Reader<'_>) -> String {
     const SPACE: char = '\u{a0}';
     let is_structure = |c: char| c.is_ascii_alphanumeric() || "_- \u{a0}".contains(c);
     let behind_key = line.trim_start_matches(is_structure).strip_prefix(':');
@@ -44,7 +44,7 @@ fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
     let mut spaces = line.match_indices(SPACE);
     if let Some((at, _)) = spaces.find(|(at, _)| !(start..end).contains(at)) {
         let detail = "a no-break space is not a space";
-        *findings.add_at(Rule::BadYaml, Place::from_line(line, at, number), detail) =
+        *reader.add_at(Rule::BadYaml, Place::from_line(line, at, number), detail) =
             Lenient::Corrected("read as a space");
     }
 
@@ -59,32 +59,32 @@ fn correct_line(line: &str, number: usize, findings: &mut Collector) -> String {
     let tail = line[end..].replace(SPACE, " ");
     if name.is_some_and(is_name) {
         let place = Place::from_line(line, start, number);
-        findings.add_at(Rule::Placeholder, place, quote(written));
+        reader.add_at(Rule::Placeholder, place, quote(written));
         return format!("{head}null{}{tail}", &value[written.len()..]);
     }
     format!("{head}{value}{tail}")
 }
 
 /// Parses YAML from its opening fence on. A value with an unquoted `: ` is read to the end of its line.
-fn parse(yaml: String, findings: &mut Collector) -> Option<JsonMap<String, Json>> {
-    findings.yaml = yaml;
+fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<JsonMap<String, Json>> {
+    reader.yaml = yaml;
     // The library does not name the line of these.
     let is_control = |c: char| c.is_control() && !"\t\r\n\u{85}".contains(c);
-    if let Some(at) = findings.yaml.find(is_control) {
-        let place = Place::from_byte(&findings.yaml, at);
-        findings.add_at(Rule::BadYaml, place, "a control character is not text");
+    if let Some(at) = reader.yaml.find(is_control) {
+        let place = Place::from_byte(&reader.yaml, at);
+        reader.add_at(Rule::BadYaml, place, "a control character is not text");
         return None;
     }
-    if findings.yaml.matches(['{', '[']).count() > MAX_BRACKETS {
-        findings.add_at(Rule::BadYaml, Place::START, "too many braces and brackets");
+    if reader.yaml.matches(['{', '[']).count() > MAX_BRACKETS {
+        reader.add_at(Rule::BadYaml, Place::START, "too many braces and brackets");
         return None;
     }
     for quoted_values in 0.. {
-        let keys = serde_yaml::from_str::<serde_yaml::Mapping>(&findings.yaml);
+        let keys = serde_yaml::from_str::<serde_yaml::Mapping>(&reader.yaml);
         let error = match keys.map(serde_json::to_value) {
             Ok(Ok(Json::Object(keys))) => return Some(keys),
             Ok(_) => {
-                findings.add_at(Rule::BadYaml, Place::START, "a key is not text");
+                reader.add_at(Rule::BadYaml, Place::START, "a key is not text");
                 return None;
             }
             Err(error) => error,
@@ -92,7 +92,7 @@ fn parse(yaml: String, findings: &mut Collector) -> Option<JsonMap<String, Json>
         // The place is in front.
         let message = error.to_string();
         let problem = message.split(" at line ").next().unwrap_or_default();
-        let mut lines: Vec<&str> = findings.yaml.split_inclusive('\n').collect();
+        let mut lines: Vec<&str> = reader.yaml.split_inclusive('\n').collect();
         // The library counts more characters as line breaks.
         let place = error.location().map_or(Place::START, |at| Place {
             line: at.line().clamp(1, lines.len()),
@@ -100,27 +100,27 @@ fn parse(yaml: String, findings: &mut Collector) -> Option<JsonMap<String, Json>
         });
         if let Some((_, key)) = problem.split_once("duplicate entry with key ") {
             let key = key.trim_matches('"');
-            findings.add_at(Rule::DuplicateKey, find_second(&lines, place, key), "");
+            reader.add_at(Rule::DuplicateKey, find_second(&lines, place, key), "");
             return None;
         }
         let line = &mut lines[place.line - 1];
         let is_tab = line.trim_start_matches(' ').starts_with('\t');
-        let quoted = quote_value(line).filter(|_| quoted_values < MAX_QUOTED_VALUES);
-        if let Some(quoted) = &quoted {
+        let quoted = quote_value(line);
+        if let Some(quoted) = quoted
+            .as_deref()
+            .filter(|_| quoted_values < MAX_QUOTED_VALUES)
+        {
             *line = quoted;
-            findings.yaml = lines.concat();
-            *findings.add_at(Rule::BadYaml, place, NOT_QUOTED) = READ_TO_END;
+            reader.yaml = lines.concat();
+            *reader.add_at(Rule::BadYaml, place, NOT_QUOTED) = READ_TO_END;
             continue;
         }
         // The agent can put a text of several lines in quotes.
         let is_fixable =
-            problem.contains("mapping values are not allowed") || findings.has(READ_TO_END);
-        let detail = if is_tab {
-            "a tab is where YAML expects spaces".to_owned()
-        } else {
-            text::shown(problem)
-        };
-        let lenient = findings.add_at(Rule::BadYaml, place, detail);
+            problem.contains("mapping values are not allowed") || reader.has(READ_TO_END);
+        let tab = is_tab.then(|| "a tab is where YAML expects spaces".to_owned());
+        let detail = tab.unwrap_or_else(|| text::shown(problem));
+        let lenient = reader.add_at(Rule::BadYaml, place, detail);
         if is_fixable {
             *lenient = Lenient::Refused;
         }
