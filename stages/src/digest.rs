@@ -8,10 +8,10 @@ use claudex_loop::message::{Message, Render as _};
 use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
 
-use crate::contract::{Flags, Stage, Summary};
+use crate::contract::{Flags, Keys, Stage, Summary};
 use crate::gates::REQUIRED_SECTIONS;
 use crate::instruction::template;
-use crate::state::{Keys, Pipeline, SUMMARIES};
+use crate::state::{Pipeline, SUMMARIES};
 
 /// The name of the digest in the folder of the summaries.
 pub(crate) const FILE_NAME: &str = "rounds-digest.md";

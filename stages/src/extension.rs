@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::contract::{self, Stage};
 use crate::instruction::{Instruction, overdue_warning, text_of};
-use crate::state::{Pipeline, new_dispatch};
+use crate::state::{Pipeline, new_dispatch, summary_file};
 use crate::typestate::{AnyLoop, Asking, Choosing, Failed, Loop, OnStop, Phase, Verb};
 use crate::{questions, report, take_up};
 
@@ -210,7 +210,8 @@ fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Fa
             let message = format!("cannot read {name}: {error}");
             Failure::refuse(message, "name the file of a summary")
         })?;
-        let is_open = |open: &Pipeline<'_>| here.join(path) == root.join(open.summary_file());
+        let is_open =
+            |open: &Pipeline<'_>| here.join(path) == root.join(summary_file(open.stage()));
         let dispatch = pipeline.filter(is_open).map(Pipeline::dispatch);
         let reading = contract::read(&bytes, Some(&root), dispatch.as_ref());
         for finding in &reading.findings {

@@ -7,8 +7,7 @@ use std::collections::HashSet;
 use claudex_loop::text;
 use serde_json::Value as Json;
 
-use crate::contract::{Flags, Line, MAX_BYTES, Section, find_row, frontmatter, sections};
-use crate::state::Keys;
+use crate::contract::{Flags, Keys, MAX_BYTES, Section, find_row, frontmatter, sections};
 
 /// The findings: code, severity, problem and fix.
 const FINDINGS: &str = include_str!("gates.txt");
@@ -157,8 +156,7 @@ impl Gate {
                 continue;
             }
             is_any_critical |= section.heading.contains("[CRITICAL]");
-            let texts = section.body.iter().filter(|line| !line.is_code);
-            all_words.extend(texts.map(|line| words(line.text) + " "));
+            all_words.extend(section.lines().map(|(_, line)| words(line) + " "));
             let id = section.heading.split([':', ' ']).next().unwrap_or_default();
             let is_new = ids.insert(id);
             if ids.len() <= MAX_QUESTIONS {
@@ -183,8 +181,8 @@ impl Gate {
         if !is_new {
             self.add(question.line, "same-id", name);
         }
-        let texts = question.body.iter().filter(|line| !line.is_code);
-        let boxes = texts.filter_map(|line| Some((line.number, is_whole_box(line.text)?)));
+        let lines = question.lines();
+        let boxes = lines.filter_map(|(number, line)| Some((number, is_whole_box(line)?)));
         let (whole, broken): (Vec<_>, Vec<_>) = boxes.partition(|(_, is_whole)| *is_whole);
         if whole.len() < MIN_BOXES {
             let count = format!("{name} has {}", whole.len());
@@ -221,8 +219,8 @@ impl Gate {
 /// Returns the line of the first heading with this name, and whether there is text below one of them.
 fn find_section(sections: &[Section<'_>], name: &str) -> Option<(usize, bool)> {
     let name = words(name);
-    let is_text = |line: &Line<'_>| {
-        let text = line.text.trim();
+    let is_text = |line: &str| {
+        let text = line.trim();
         !text.is_empty() && !text.starts_with("<!--")
     };
     let mut first = None;
@@ -236,7 +234,7 @@ fn find_section(sections: &[Section<'_>], name: &str) -> Option<(usize, bool)> {
         } else if section.level <= level {
             level = usize::MAX;
         }
-        has_text |= level != usize::MAX && section.body.iter().any(is_text);
+        has_text |= level != usize::MAX && section.body.lines().any(is_text);
     }
     first.map(|line| (line, has_text))
 }

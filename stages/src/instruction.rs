@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use claudex_loop::behaviours::ask;
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::{Timestamp, text};
 use serde_json::{Value as Json, json};
 
-use crate::contract::{AnalysisMode, PrdMode, Reading, Stage};
-use crate::state::{Keys, Pipeline, SUMMARIES, merge};
-use crate::typestate::{AnyLoop, Phase};
+use crate::contract::{AnalysisMode, Keys, PrdMode, Reading, Stage};
+use crate::extension::Stages;
+use crate::state::{Pipeline, SUMMARIES, merge, summary_file};
+use crate::typestate::{AnyLoop, OnStop as _, Phase};
 use crate::{digest, questions};
 
 /// The round at which the user is warned.
 const WARNING_ROUND: u32 = 5;
-
 /// The most of the context of the stage before that a dispatch quotes, in characters.
 const MAX_CONTEXT_CHARS: usize = 2_000;
 
@@ -43,9 +44,11 @@ impl Instruction {
         let is_usable = |(_, reading): (_, Reading)| reading.summary.is_some();
         let recover = |found: Vec<String>, missing: Vec<String>, run: &str| json!({ "instruction": "recover", "found": found, "missing": missing, "run": run });
         let values = match held.phase() {
-            Phase::Dispatched if pipeline.read_summary().is_some_and(is_usable) => {
-                recover(vec![pipeline.summary_file()], Vec::new(), "stages report")
-            }
+            Phase::Dispatched if pipeline.read_summary().is_some_and(is_usable) => recover(
+                vec![summary_file(pipeline.stage())],
+                Vec::new(),
+                "stages report",
+            ),
             Phase::Dispatched => dispatch(pipeline)?,
             Phase::Recovering => {
                 let (found, missing) = pipeline.artifacts();
@@ -77,12 +80,9 @@ impl Instruction {
 
 /// Returns the text of a pipeline's instruction, or the reason why there is none.
 pub(crate) fn text_of(held: &AnyLoop) -> String {
-    match Instruction::current(held) {
-        Ok(instruction) => instruction.text,
-        Err(problem) => {
-            format!("The pipeline cannot continue: {problem}. Tell the user, and end your turn.\n")
-        }
-    }
+    let end = "Tell the user, and end your turn.";
+    let stopped = |problem| format!("The pipeline cannot continue: {problem}. {end}\n");
+    Instruction::current(held).map_or_else(stopped, |instruction| instruction.text)
 }
 
 /// Returns the warning that the open dispatch has taken more than twice its time.
@@ -113,13 +113,13 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
         "draft_file": text::exact(pipeline.0.text("draft_file")),
         "round": round,
         "nnn": format!("{round:03}"),
-        "summary_file": pipeline.summary_file(),
+        "summary_file": summary_file(pipeline.stage()),
     }));
     Ok(json!({
         "instruction": "dispatch",
         "inline": stage == Stage::Setup,
         "dispatch_id": pipeline.dispatch_id(),
-        "summary_file": pipeline.summary_file(),
+        "summary_file": summary_file(pipeline.stage()),
         "timeout_minutes": stage.minutes(),
         "task": task.map_err(|error| error.to_string())?,
         "variables": variables,
@@ -132,7 +132,8 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
 
 /// Returns the values of the instruction to ask the user.
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Json, String> {
-    let question = questions::current(held)?.ok_or("the phase has no question")?;
+    let asked = ask::question(held.raw(), Stages.asks(held)?)?;
+    let question = asked.ok_or("the phase has no question")?;
     let calls = question.questions();
     let block = |call: &Json| format!("{:#}", json!({ "questions": call }));
     Ok(json!({
@@ -151,7 +152,7 @@ fn variables(pipeline: Pipeline<'_>) -> Keys {
     let stage = pipeline.stage();
     let open = pipeline.open();
     let all = json!({
-        "SUMMARY_FILE": pipeline.summary_file(),
+        "SUMMARY_FILE": summary_file(pipeline.stage()),
         "DISPATCH_ID": pipeline.dispatch_id(),
         "USER_ANSWER": open.answer,
     });

@@ -1,18 +1,19 @@
 //! Stage pipelines: seven stages whose coordinators each report by a summary file.
 //!
 //! [`contract`] is the Summary Contract: the summary file, its rules, and the lenient reader. It uses nothing of the
-//! pipeline. `report` takes a summary and `questions` an answer of the user; `follows` has the transition that comes
-//! next, and `instruction` says it to the agent.
+//! pipeline. `report` takes a summary and has the transition that comes next, `questions` takes an answer of the user, and
+//! `instruction` says to the agent what comes next.
 
+use contract::Keys;
 use extension::Stages;
-use state::{CountedSummaries, Keys, List, Open, Scalar};
+use serde_json::Value as Scalar;
+use state::{CountedSummaries, List, Open};
 
 claudex_loop::machine!(stages as typestate);
 
 pub mod contract;
 pub mod digest;
 mod extension;
-mod follows;
 pub mod gates;
 mod instruction;
 mod questions;

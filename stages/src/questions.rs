@@ -1,15 +1,14 @@
 //! The questions to the user whose options depend on the summary or the files, and the record of the answers.
 
-use claudex_loop::behaviours::ask::{self, Answer, Asked};
+use claudex_loop::behaviours::ask::{Answer, Asked};
 use claudex_loop::machine::{FieldError, Raw};
 use claudex_loop::text;
 use serde_json::json;
 
-use crate::contract::{NextAction, Question, Stage, sha256};
-use crate::extension::Stages;
+use crate::contract::{Keys, NextAction, Question, Stage, sha256};
 use crate::record;
-use crate::state::{Keys, Pipeline};
-use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, OnStop as _, Phase, Transition};
+use crate::state::Pipeline;
+use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, Phase, Transition};
 
 /// The longest label that the engine takes, in characters.
 const MAX_LABEL_CHARS: usize = 80;
@@ -17,11 +16,6 @@ const MAX_LABEL_CHARS: usize = 80;
 const MAX_OPTIONS: usize = 12;
 /// The longest reason that a question quotes, in characters.
 const MAX_REASON_CHARS: usize = 300;
-
-/// Returns the question of a pipeline's phase, or a sentence if it cannot be asked.
-pub(crate) fn current(held: &AnyLoop) -> Result<Option<Asked>, String> {
-    ask::question(held.raw(), Stages.asks(held)?)
-}
 
 /// Returns the question of the open stage's summary, or a sentence if the summary is gone.
 pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
@@ -33,7 +27,8 @@ pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
     let question = context.ok_or("the kept summary has no question")?;
     let mut options: Vec<Answer> = Vec::new();
     for option in question.options.iter().take(MAX_OPTIONS) {
-        let label = plain_label(&option.label);
+        let line = text::one_line(&text::plain(&option.label), MAX_LABEL_CHARS);
+        let label = line.replace('`', "'").trim().to_owned();
         if !label.is_empty() && options.iter().all(|known| known.label != label) {
             let action = summary.mapped_action(&option.label);
             let transition = transition(&label, action);
@@ -70,19 +65,13 @@ fn pause() -> Answer {
     option("Pause", Transition::Pause, "Wait until you resume.")
 }
 
-/// Returns a label as a dialog can show it.
-fn plain_label(label: &str) -> String {
-    let line = text::one_line(&text::plain(label), MAX_LABEL_CHARS);
-    line.replace('`', "'").trim().to_owned()
-}
-
 /// Returns the key under which the answer to a stage's question is recorded in a round: the digest of its text and labels.
 pub(crate) fn answer_key(pipeline: Pipeline<'_>, question: &Question) -> String {
-    let place = format!("{} {}", pipeline.stage(), pipeline.round());
-    let labels = question.options.iter().map(|option| option.label.as_str());
-    let mut parts = vec![place.as_str(), &question.question];
-    parts.extend(labels);
-    sha256(parts.join("\0").as_bytes())
+    let labels = question.options.iter().map(|option| &*option.label);
+    let labels: Vec<&str> = labels.collect();
+    let place = (pipeline.stage(), pipeline.round());
+    let parts = json!([place, question.question, labels]);
+    sha256(parts.to_string().as_bytes())
 }
 
 /// Returns the question for the mode of a round.
@@ -115,10 +104,7 @@ pub(crate) fn failed(raw: &Raw) -> Asked {
         let meaning = "Accept the files that the stage wrote.";
         options.push(option("Use what is there", Transition::CheckFiles, meaning));
     }
-    if matches!(
-        stage,
-        Stage::Research | Stage::ResponseAnalysis | Stage::Completion
-    ) {
+    if [2, 4, 6].contains(&stage.number()) {
         options.push(option("Skip", Transition::Skip, "Go on without the stage."));
     }
     options.push(pause());

@@ -8,11 +8,11 @@ use serde_json::{Value as Json, json};
 use crate::contract::{Flags, Stage, Status, Summary};
 use crate::gates;
 use crate::instruction::template;
-use crate::state::{Open, Pipeline, Scalar, merge, new_dispatch, now};
+use crate::state::{Open, Pipeline, merge, new_dispatch, now};
 use crate::typestate::{AnyLoop, Phase, Transition};
 
 type Noted = Result<(), FieldError>;
-type Setter = fn(&mut AnyLoop, &Scalar) -> Noted;
+type Setter = fn(&mut AnyLoop, &Json) -> Noted;
 
 /// The flags that are keys of the state, and their setters.
 const KEYS: [(&str, Setter); 5] = [
@@ -58,6 +58,7 @@ fn effect(held: &AnyLoop, next: &Transition) -> (Option<&'static str>, bool) {
     let stage = Pipeline(held.raw()).stage();
     let is_answer = held.phase() == Phase::Asking;
     let has_summary = held.fields().open.summary.is_some();
+    let completed = Some("completed");
     match next {
         Fail => (Some("failed"), true),
         Wait { .. } => (Some("waiting_for_user"), true),
@@ -68,10 +69,8 @@ fn effect(held: &AnyLoop, next: &Transition) -> (Option<&'static str>, bool) {
         // The gate has not checked stage 3 yet.
         GoOn { .. } if is_answer && stage == Stage::AnalysisQuestions => (None, true),
         GoOn { .. } | GoBack { .. } if !has_summary => (None, false),
-        Complete | Back { .. } | Stagnate | GoOn { .. } | GoBack { .. } => {
-            (Some("completed"), false)
-        }
-        Decide => (Some("completed"), true),
+        Complete | Back { .. } | Stagnate | GoOn { .. } | GoBack { .. } => (completed, false),
+        Decide => (completed, true),
         CheckFiles | Cancel | Pause => (None, true),
         _ => (None, false),
     }

@@ -1,4 +1,5 @@
-//! `report` and `recover`: keep a summary, record it, and take the transition that follows, all in one write.
+//! `report` and `recover`: keep a summary, record it, and take the transition that follows, all in one write. The last part has
+//! the table of the workflow: the transition that follows a summary.
 
 use claudex_loop::program::NotTaken;
 use claudex_loop::program::exit::{Exit, Failure};
@@ -6,17 +7,25 @@ use claudex_loop::store::{Entry, REFUSED};
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
-use crate::contract::{Decision, Reading, ResearchMethod, Stage, Status, Summary, sha256};
-use crate::follows::{completed, follows};
+use crate::contract::{
+    Decision, Keys, NextAction, PauseType, Reading, ResearchMethod, Stage, Status, Summary, sha256,
+};
+use crate::gates::{self, Gate};
 use crate::questions::answer_key;
 use crate::record;
-use crate::state::{CountedSummary, Keys, Open, Pipeline, Taken};
-use crate::typestate::{AnyLoop, Phase, Transition};
+use crate::state::{CountedSummary, Open, Pipeline, Taken, summary_file};
+use crate::typestate::{AnyLoop, BackAction, Phase, Transition};
 
 /// The longest refusal that is kept, in characters.
 const MAX_DETAIL_CHARS: usize = 500;
 /// The help of a report that cannot be taken.
 const RECOVER_HELP: &str = "nothing was changed; have the coordinator write its summary again, or, if it has ended without one:\n    stages recover";
+/// The smallest share of the expected ThinkDeep calls without a question, in per cent.
+const MIN_DEPTH_PERCENT: f64 = 40.0;
+/// The smallest rise of the score without a question. A score has at most three decimals.
+const MIN_GAIN: f64 = 1.9995;
+/// The longest gap that a question quotes, in characters.
+const MAX_GAP_CHARS: usize = 250;
 
 type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
 
@@ -24,7 +33,7 @@ type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
 pub(crate) fn report(held: AnyLoop) -> ReportResult {
     require_open(&held)?;
     let pipeline = Pipeline(held.raw());
-    let file = pipeline.summary_file();
+    let file = summary_file(pipeline.stage());
     let refusal = match pipeline.read_summary() {
         None => format!("cannot take {file}: the file is missing"),
         Some((_, reading)) if reading.is_refused => {
@@ -46,10 +55,8 @@ fn require_open(held: &AnyLoop) -> Result<(), Failure> {
     if phase == Phase::Dispatched {
         return Ok(());
     }
-    let problem = format!(
-        "pipeline {} has no open stage: it is in phase {phase}",
-        held.id()
-    );
+    let id = held.id();
+    let problem = format!("pipeline {id} has no open stage: it is in phase {phase}");
     let help = "nothing was changed; for the instruction, run:\n    stages next";
     Err(Failure::refuse(problem, help))
 }
@@ -95,7 +102,7 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
     let mut tell = Vec::new();
     if flags.timeout == Some(true) || flags.partial == Some(true) {
         let number = summary.stage.number();
-        let steps = flags.completed_steps.clone().unwrap_or_default();
+        let steps = flags.completed_steps.as_deref().unwrap_or_default();
         let colon = if steps.is_empty() { "" } else { ": " };
         let steps = steps.join(", ");
         tell.push(format!("Stage {number} is only partly done{colon}{steps}."));
@@ -124,9 +131,8 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
         return go(held, Transition::Fail, None, problem, Vec::new(), details);
     }
     let number = stage.number();
-    tell.push(format!(
-        "Stage {number} {problem}; the files that it wrote were used."
-    ));
+    let end = "the files that it wrote were used";
+    tell.push(format!("Stage {number} {problem}; {end}."));
     go(held, next, Some(minimal), "", tell, details)
 }
 
@@ -234,4 +240,117 @@ fn count(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, NotTaken<AnyLoop>> 
         held.set_counted(&counted)?;
     }
     Ok(digest)
+}
+
+/// Returns the transition that follows a summary, and the gaps that its gate names.
+fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String>) {
+    let flags = &summary.flags;
+    let transition = match (summary.stage, summary.status) {
+        (Stage::Retrospective, _) => Transition::Complete,
+        (_, Status::Failed) => Transition::Fail,
+        (_, Status::Completed) => return completed(pipeline, summary),
+        (_, Status::NeedsUserInput) if flags.pause_type == Some(PauseType::ExitCli) => {
+            let reason = flags.block_reason.clone().unwrap_or_default();
+            Transition::Wait { reason }
+        }
+        (stage, Status::NeedsUserInput) => match recorded_answer(pipeline, summary) {
+            None => Transition::Ask,
+            Some(Json::String(label)) => match summary.mapped_action(&label) {
+                None => Transition::Repeat,
+                _ if stage < Stage::ResponseAnalysis => return completed(pipeline, summary),
+                action => follow_action(action),
+            },
+            Some(_) => Transition::Fail,
+        },
+    };
+    (transition, Vec::new())
+}
+
+/// Returns the transition that follows a completed stage, and the gaps that its gate names.
+fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String>) {
+    let gate = gate(pipeline, summary);
+    let transition = match (summary.stage, summary.flags.validation_decision) {
+        _ if !gate.is_open() => block(&gate),
+        (Stage::AnalysisQuestions, _) if is_shallow(pipeline, summary) => Transition::Doubt,
+        (Stage::ResponseAnalysis, _) => follow_action(summary.flags.next_action),
+        (Stage::ValidationGeneration, Some(Decision::NotReady)) => another_round(pipeline, summary),
+        (Stage::ValidationGeneration, None) => Transition::Fail,
+        _ => Transition::Complete,
+    };
+    (transition, gate.lines())
+}
+
+/// Returns the transition of stage 4 for a next action.
+fn follow_action(action: Option<NextAction>) -> Transition {
+    let action = match action {
+        None => return Transition::Decide,
+        Some(NextAction::Proceed) => return Transition::Complete,
+        Some(NextAction::LoopQuestions) => BackAction::LoopQuestions,
+        Some(NextAction::LoopResearch) => BackAction::LoopResearch,
+    };
+    Transition::Back { action }
+}
+
+fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {
+    let round = pipeline.round();
+    let flags = &summary.flags;
+    let file = |path: &str| pipeline.0.read(&format!("requirements/{path}")).ok();
+    match (summary.stage, flags.validation_decision) {
+        (Stage::AnalysisQuestions, _) => {
+            let questions = file(&format!("working/QUESTIONS-{round:03}.md"));
+            gates::after_questions(questions.as_deref(), round, flags)
+        }
+        (Stage::ValidationGeneration, Some(Decision::Ready | Decision::Conditional)) => {
+            let requirements = file("PRD.md");
+            gates::after_validation(requirements.as_deref(), file("decision-log.md").as_deref())
+        }
+        _ => Gate::default(),
+    }
+}
+
+/// Returns the transition that asks the user about the gaps of a gate.
+fn block(gate: &Gate) -> Transition {
+    let lines = gate.lines();
+    let first = lines.first().map_or("", |gap| gap.trim_end_matches('.'));
+    let mut gap = text::one_line(first, MAX_GAP_CHARS);
+    if lines.len() > 1 {
+        gap += &format!(" (and {} more)", lines.len() - 1);
+    }
+    let gate = gate.header.to_owned();
+    Transition::Block { gate, gap }
+}
+
+/// Returns whether too few ThinkDeep calls were made, and the user has not accepted that in this round.
+fn is_shallow(pipeline: Pipeline<'_>, summary: &Summary) -> bool {
+    let key = format!("thinkdeep_round_{}", pipeline.round());
+    let is_decided = pipeline.decisions().contains_key(&key);
+    let depth = summary.flags.depth();
+    depth.is_some_and(|(_, share)| share < MIN_DEPTH_PERCENT) && !is_decided
+}
+
+/// Returns the transition after requirements that are not ready.
+fn another_round(pipeline: Pipeline<'_>, summary: &Summary) -> Transition {
+    let validations = pipeline.kept_summaries().into_iter().rev();
+    let mut scores = validations.filter_map(|((_, stage), Summary { flags, .. })| {
+        let is_not_ready = flags.validation_decision == Some(Decision::NotReady);
+        let is_validation = stage == Stage::ValidationGeneration && is_not_ready;
+        flags.validation_score.filter(|_| is_validation)
+    });
+    let gain = summary.flags.validation_score.zip(scores.next());
+    let stagnates = gain.is_some_and(|(score, last)| score - last < MIN_GAIN);
+    let round = u64::from(pipeline.round());
+    if stagnates && round >= 2 && round < pipeline.0.count("max_rounds") {
+        Transition::Stagnate
+    } else {
+        follow_action(Some(NextAction::LoopQuestions))
+    }
+}
+
+/// Returns the answer recorded for the same question in this round, null if it was used again.
+fn recorded_answer(pipeline: Pipeline<'_>, summary: &Summary) -> Option<Json> {
+    let question = summary.flags.question_context.as_ref()?;
+    let mut answers: Keys = pipeline.0.data("asked");
+    let answer = answers.remove(&answer_key(pipeline, question))?;
+    let may_repeat = pipeline.0.count("repeats") < pipeline.0.count("answered");
+    (answer.is_null() || may_repeat).then_some(answer)
 }

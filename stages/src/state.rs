@@ -8,13 +8,9 @@ use claudex_loop::machine::Raw;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::contract::{Dispatch, Reading, Rule, Stage, Summary, read, sha256};
+use crate::contract::{Dispatch, Keys, Reading, Rule, Stage, Summary, read, sha256};
 use crate::digest::Kept;
 
-/// One value of schema 2.
-pub(crate) type Scalar = Json;
-/// Keys with their values.
-pub(crate) type Keys = serde_json::Map<String, Json>;
 /// Values in order.
 pub(crate) type List = Vec<Json>;
 /// The summaries that counted, oldest first.
@@ -94,11 +90,6 @@ impl Pipeline<'_> {
         format!("{}-{}", self.0.id(), self.0.count("dispatch"))
     }
 
-    /// Returns the path of the open stage's summary, from the project's root.
-    pub(crate) fn summary_file(self) -> String {
-        summary_file(self.stage())
-    }
-
     /// Returns the key artifacts of the open stage: those that are new since the dispatch, and the others.
     pub(crate) fn artifacts(self) -> (Vec<String>, Vec<String>) {
         let before = self.open().before;
@@ -122,7 +113,7 @@ impl Pipeline<'_> {
 
     /// Returns the bytes of the open stage's summary, and their fit to the open dispatch.
     pub(crate) fn read_summary(self) -> Option<(Vec<u8>, Reading)> {
-        let bytes = self.0.read(&self.summary_file()).ok()?;
+        let bytes = self.0.read(&summary_file(self.stage())).ok()?;
         let reading = read(&bytes, Some(&self.0.root()), Some(&self.dispatch()));
         Some((bytes, reading))
     }
@@ -130,7 +121,7 @@ impl Pipeline<'_> {
     /// Returns the facts with which a summary of the open dispatch is compared.
     pub(crate) fn dispatch(self) -> Dispatch {
         let open = self.open();
-        let before = open.before.get(&self.summary_file()).cloned();
+        let before = open.before.get(&summary_file(self.stage())).cloned();
         let stale = before.map(|digest| (digest, Rule::Stale));
         let counted = self.counted_summaries().into_iter();
         let known = counted.map(|one| (one.digest, Rule::TakenAlready));

@@ -18,8 +18,7 @@ impl Reader<'_> {
     /// Returns the summary of a text, or `None` if its frontmatter cannot be read, or its stage or status is unknown.
     pub(super) fn read(&mut self, text: &str) -> Option<Summary> {
         let Some((end, _)) = file::split(text) else {
-            self.add_at(Rule::NoFrontmatter, Place::START, "");
-            return None;
+            return self.fail(Rule::NoFrontmatter, Place::START, "");
         };
         let context = file::context(text);
         if context.is_none() {
@@ -59,7 +58,7 @@ impl Reader<'_> {
         };
         let is_status = key == "status";
         let rule = if is_status { Rule::UnknownStatus } else { rule };
-        self.add(rule, &format!("/{key}"), text::shown(detail));
+        self.add(rule, &format!("/{key}"), &text::shown(detail));
         None
     }
 
@@ -69,7 +68,7 @@ impl Reader<'_> {
         let value = value.map(|value| value.to_string());
         if let Some(value) = value.filter(|value| *value != expected) {
             let detail = format!("expected {expected}, found {}", quote(&value));
-            self.add(rule, path, detail);
+            self.add(rule, path, &detail);
         }
     }
 
@@ -103,7 +102,7 @@ impl Reader<'_> {
                 continue;
             };
             match find_broken_rule(path, self.project) {
-                Some(rule) => drop(self.add(rule, &place, quote(path.as_str()))),
+                Some(rule) => drop(self.add(rule, &place, &quote(path.as_str()))),
                 None => artifacts.push(path.to_owned()),
             }
         }
@@ -119,13 +118,8 @@ impl Reader<'_> {
         self.expect(Rule::Foreign, "/stage_number", number, Some(stage.number()));
         let id = flags.dispatch_id.as_ref();
         self.expect(Rule::Stale, "/flags/dispatch_id", &dispatch.id, id);
-        let round = dispatch.round;
-        self.expect(
-            Rule::Stale,
-            "/flags/round_number",
-            round,
-            flags.round_number,
-        );
+        let round = flags.round_number;
+        self.expect(Rule::Stale, "/flags/round_number", dispatch.round, round);
     }
 
     /// Checks that a pause is with needs-user-input and in a stage that may pause.
@@ -148,7 +142,7 @@ impl Reader<'_> {
             summary.flags.pause_type = pause.or(by_question).or(Some(PauseType::ExitCli));
         } else if pause.is_some() {
             let detail = format!("the status is {}", summary.status);
-            self.add(Rule::PauseStatus, PAUSE_TYPE, detail);
+            self.add(Rule::PauseStatus, PAUSE_TYPE, &detail);
         }
 
         self.check_reason(summary);
@@ -197,7 +191,7 @@ impl Reader<'_> {
         let is_allowed = stages.contains(&stage.number());
         if !is_allowed {
             let detail = format!("found {action}");
-            self.add(Rule::ActionStage, path, detail);
+            self.add(Rule::ActionStage, path, &detail);
         }
         is_allowed
     }

@@ -1,28 +1,7 @@
 //! The parts of a summary file: two fences, the YAML between them, and the body.
 
-use super::rule::{Place, Reader, Rule};
-
-/// The most bytes of a summary.
-pub const MAX_BYTES: usize = 256 * 1024;
-/// The heading of the text for the next stage.
-const CONTEXT: &str = "Context for Next Stage";
 /// The most lines of text above a summary, such as "Here is the summary:".
 const MAX_LINES_BEFORE: usize = 3;
-
-/// Returns the text of a summary's bytes, without a byte order mark.
-pub(super) fn read<'b>(bytes: &'b [u8], reader: &mut Reader<'_>) -> Option<&'b str> {
-    if bytes.len() > MAX_BYTES {
-        reader.add_at(Rule::TooLarge, Place::START, "");
-        return None;
-    }
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    str::from_utf8(bytes)
-        .inspect_err(|error| {
-            let place = Place::from_byte(&String::from_utf8_lossy(bytes), error.valid_up_to());
-            reader.add_at(Rule::NotUtf8, place, "");
-        })
-        .ok()
-}
 
 /// Blanks what models write around a summary: a few lines above it, and a code fence around all of it or its frontmatter. A
 /// fence instead of the lines `---` becomes those. The numbers of the lines stay.
@@ -42,16 +21,14 @@ pub(super) fn unwrap(text: &str) -> String {
         let has_lines = first.is_some_and(|line| is_fence(line));
         let mark = if has_lines { "\n" } else { "---\n" };
         *begin = mark;
-        let mut fences = rest.iter_mut().filter(|line| is_code_fence(line));
+        // The first fence that ends none of the summary's own ends the one around it.
         let mut is_open = false;
-        // The first fence that ends none of the summary's own.
-        let end = fences.find(|line| {
-            let is_end = !is_open && line.trim().trim_matches('`').is_empty();
+        for fence in rest.iter_mut().filter(|line| is_code_fence(line)) {
+            if !is_open && fence.trim().trim_matches('`').is_empty() {
+                *fence = mark;
+                break;
+            }
             is_open = !is_open;
-            is_end
-        });
-        if let Some(end) = end {
-            *end = mark;
         }
     }
     lines.concat()
@@ -87,49 +64,50 @@ pub(crate) fn body_start(text: &str) -> usize {
     split(text).map_or(0, |(_, end)| end)
 }
 
-/// A heading of a text, and the lines below it up to the next heading.
+/// A heading of a text, and the text below it up to the next heading.
 pub(crate) struct Section<'t> {
     /// The number of its line, from 1.
     pub(crate) line: usize,
     pub(crate) level: usize,
     pub(crate) heading: &'t str,
-    pub(crate) body: Vec<Line<'t>>,
+    pub(crate) body: &'t str,
 }
 
-/// A line below a heading.
-pub(crate) struct Line<'t> {
-    pub(crate) number: usize,
-    pub(crate) text: &'t str,
-    /// Whether it is in a fence, or is one.
-    pub(crate) is_code: bool,
+impl<'t> Section<'t> {
+    /// Returns the lines below the heading that are in no fence, with their numbers.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
+        let mut is_open = false;
+        let lines = (self.line + 1..).zip(self.body.lines());
+        lines.filter(move |(_, line)| {
+            let is_fence = is_code_fence(line);
+            is_open ^= is_fence;
+            !is_open && !is_fence
+        })
+    }
 }
 
 /// Splits a text below its frontmatter at the headings of a level up to this one.
 pub(crate) fn sections(text: &str, deepest: usize) -> Vec<Section<'_>> {
-    let (before, body) = text.split_at(body_start(text));
-    let first = before.matches('\n').count() + 1;
+    let mut rest = &text[body_start(text)..];
+    let first = text[..text.len() - rest.len()].matches('\n').count() + 1;
     let mut sections: Vec<Section<'_>> = Vec::new();
     let mut is_open = false;
-    for (text, number) in body.split_inclusive('\n').zip(first..) {
-        let is_fence = is_code_fence(text);
-        is_open ^= is_fence;
-        let is_code = is_open || is_fence;
+    for (text, line) in rest.split_inclusive('\n').zip(first..) {
+        is_open ^= is_code_fence(text);
         let title = text.trim_start_matches('#');
         let level = text.len() - title.len();
-        if !is_code && (1..=deepest).contains(&level) && title.starts_with(' ') {
+        if !is_open && (1..=deepest).contains(&level) && title.starts_with(' ') {
+            if let Some(before) = sections.last_mut() {
+                before.body = &before.body[..before.body.len() - rest.len()];
+            }
             sections.push(Section {
-                line: number,
+                line,
                 level,
                 heading: title.trim().trim_end_matches(['#', ' ']),
-                body: Vec::new(),
-            });
-        } else if let Some(section) = sections.last_mut() {
-            section.body.push(Line {
-                number,
-                text,
-                is_code,
+                body: &rest[text.len()..],
             });
         }
+        rest = &rest[text.len()..];
     }
     sections
 }
@@ -140,12 +118,11 @@ pub(super) fn context(text: &str) -> Option<String> {
         let mut sections = sections(text, deepest).into_iter();
         sections.find(|one| {
             let heading = one.heading.trim_matches([':', '*', ' ']);
-            heading.eq_ignore_ascii_case(CONTEXT)
+            heading.eq_ignore_ascii_case("Context for Next Stage")
         })
     };
     let section = find(usize::MAX).and_then(|section| find(section.level))?;
-    let context: String = section.body.iter().map(|line| line.text).collect();
     // The first line keeps its indentation.
-    let context = context.trim_start_matches(['\r', '\n']).trim_end();
+    let context = section.body.trim_start_matches(['\r', '\n']).trim_end();
     Some(context.to_owned())
 }

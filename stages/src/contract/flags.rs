@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use claudex_loop::text;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map as JsonMap, Value as Json, json};
+use serde_json::{Value as Json, json};
 
+use super::Keys;
 use super::question::{ActionMap, Question};
 use super::rule::{Reader, Rule};
 use super::words::{
@@ -41,7 +42,7 @@ macro_rules! flags {
             pub $name: Option<$type>,)+)+
             /// The unknown flags, as they were written.
             #[serde(flatten)]
-            pub other: JsonMap<String, Json>,
+            pub other: Keys,
         }
     };
 }
@@ -89,13 +90,9 @@ flags! {
 
 impl Flags {
     /// Reads the flags of a stage that keep their rules, and reports the others.
-    pub(super) fn read(
-        stage: Option<Stage>,
-        written: JsonMap<String, Json>,
-        reader: &mut Reader<'_>,
-    ) -> Self {
+    pub(super) fn read(stage: Option<Stage>, written: Keys, reader: &mut Reader<'_>) -> Self {
         let is_stage_3 = stage.is_none_or(|stage| stage == Stage::AnalysisQuestions);
-        let mut kept = JsonMap::new();
+        let mut kept = Keys::new();
         for (name, value) in written {
             if !is_stage_3 && has_word(ONLY_STAGE_3, &name) {
                 reader.add(Rule::FlagStage, &format!("/flags/{name}"), "");
@@ -156,7 +153,7 @@ fn check(name: &str, value: Json, reader: &mut Reader<'_>) -> Option<Json> {
         _ => Rule::FlagRange,
     };
     let detail = format!("`{name}` has an {}", text::shown(&problem));
-    reader.add(rule, &path, detail);
+    reader.add(rule, &path, &detail);
     None
 }
 

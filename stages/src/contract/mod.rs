@@ -14,7 +14,6 @@ mod rule;
 mod words;
 mod yaml;
 
-pub use file::MAX_BYTES;
 pub use flags::Flags;
 pub use question::{ActionMap, Question, QuestionOption};
 pub use rule::{Finding, Lenient, Place, Rule};
@@ -24,16 +23,22 @@ pub use words::{
 };
 
 pub use claudex_loop::digest::sha256;
-pub(crate) use file::{Line, Section, body_start, sections};
+pub(crate) use file::{Section, body_start, sections};
 pub(crate) use rule::find_row;
 pub(crate) use yaml::frontmatter;
 
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use rule::Reader;
+
+/// Keys with their values.
+pub type Keys = serde_json::Map<String, Json>;
+
+/// The most bytes of a summary.
+pub const MAX_BYTES: usize = 256 * 1024;
 
 /// A file that was read.
 #[derive(Debug)]
@@ -69,8 +74,16 @@ pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch
     if let Some(rule) = known {
         reader.add_at(*rule, Place::START, "the file was there before");
     }
-    let text = file::read(bytes, &mut reader).map(file::unwrap);
-    let summary = text.and_then(|text| reader.read(&text));
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let summary = match str::from_utf8(text) {
+        _ if bytes.len() > MAX_BYTES => reader.fail(Rule::TooLarge, Place::START, ""),
+        Ok(text) => reader.read(&file::unwrap(text)),
+        Err(error) => {
+            let text = String::from_utf8_lossy(text);
+            let place = Place::from_byte(&text, error.valid_up_to());
+            reader.fail(Rule::NotUtf8, place, "")
+        }
+    };
     let is_crash = reader.has(Lenient::Crash);
     let is_refused = reader.has(Lenient::Refused);
     Reading {

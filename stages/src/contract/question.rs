@@ -85,7 +85,7 @@ impl Reader<'_> {
             let mut options = question.options.iter();
             let is_label = options.any(|option| is_same_label(&option.label, label));
             if !is_label {
-                self.add(Rule::MapLabel, &path, quote(label));
+                self.add(Rule::MapLabel, &path, &quote(label));
             }
             is_label && action.is_none_or(|action| self.check_action(action, summary.stage, &path))
         });
@@ -139,7 +139,7 @@ impl Question {
             }
             let is_known = labels.iter().any(|known| is_same_label(known, label));
             if is_known {
-                reader.add(Rule::OptionDuplicate, &path, quote(label));
+                reader.add(Rule::OptionDuplicate, &path, &quote(label));
             }
             labels.push(label.clone());
             !is_reserved && !is_known

@@ -5,12 +5,12 @@
 use camino::Utf8Path;
 use claudex_loop::text;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map as JsonMap, Value as Json};
+use serde_json::Value as Json;
 use strum::{Display, VariantArray};
 
-use super::Dispatch;
 use super::words::words;
 use super::yaml::find_place;
+use super::{Dispatch, Keys};
 use Lenient::{Corrected, Crash, Kept, Refused};
 
 /// The most findings of a file that are kept.
@@ -61,7 +61,6 @@ impl Rule {
         }
     }
 
-    /// Returns the cells of its row: the answer of a lenient reader, and the demand.
     fn row(self) -> (&'static str, &'static str) {
         find_row(RULES, &self.to_string())
     }
@@ -155,13 +154,13 @@ pub(super) struct Reader<'r> {
     /// The frontmatter in which values are looked for.
     pub(super) yaml: String,
     /// The keys of the frontmatter.
-    pub(super) keys: JsonMap<String, Json>,
+    pub(super) keys: Keys,
     pub(super) findings: Vec<Finding>,
 }
 
 impl Reader<'_> {
     /// Adds a finding at a value, such as `/flags/round_number`. Returns its lenient answer, which can be replaced.
-    pub(super) fn add(&mut self, rule: Rule, path: &str, detail: impl AsRef<str>) -> &mut Lenient {
+    pub(super) fn add(&mut self, rule: Rule, path: &str, detail: &str) -> &mut Lenient {
         // A file with many findings is not searched for each.
         let start = match self.findings.get(MAX_FINDINGS) {
             Some(finding) => finding.start,
@@ -171,13 +170,7 @@ impl Reader<'_> {
     }
 
     /// Adds a finding at a place of the text.
-    pub(super) fn add_at(
-        &mut self,
-        rule: Rule,
-        start: Place,
-        detail: impl AsRef<str>,
-    ) -> &mut Lenient {
-        let detail = detail.as_ref();
+    pub(super) fn add_at(&mut self, rule: Rule, start: Place, detail: &str) -> &mut Lenient {
         let semicolon = if detail.is_empty() { "" } else { "; " };
         let message = format!("{}{semicolon}{detail}", rule.text());
         let index = self.findings.len();
@@ -188,6 +181,12 @@ impl Reader<'_> {
             lenient: rule.lenient(),
         });
         &mut self.findings[index].lenient
+    }
+
+    /// Adds a finding without which there is no summary. Returns `None`.
+    pub(super) fn fail<T>(&mut self, rule: Rule, start: Place, detail: &str) -> Option<T> {
+        self.add_at(rule, start, detail);
+        None
     }
 
     /// Returns a flag as it was written.

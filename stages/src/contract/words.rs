@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use strum::{Display, VariantArray};
 
+use super::rule::find_row;
+
 /// Declares enums with the case of their words.
 macro_rules! words {
     ($($case:literal $name:ident $doc:literal { $($word:ident)+ })+) => {$(
@@ -48,15 +50,8 @@ words! {
     }
 }
 
-/// The stages: the checkpoint, the header of questions, the minutes, and the files that show that the stage was done.
-const STAGES: &str = "\
-SETUP Setup -
-RESEARCH Research 15 research/RESEARCH-AGENDA.md research/research-synthesis.md
-ANALYSIS_QUESTIONS Questions 30 working/QUESTIONS-NNN.md
-RESPONSE_ANALYSIS Responses 15
-VALIDATION_PRD Validation 20 PRD.md decision-log.md
-COMPLETE Completion 5 completion-report.md
-RETROSPECTIVE Completion 10 retrospective.md";
+/// The stages: name, checkpoint, and the cells of [`Stage::cells`].
+const STAGES: &str = include_str!("stages.txt");
 
 impl Decision {
     /// Returns the decision for a score of 20.
@@ -85,31 +80,30 @@ impl Stage {
         Self::all().find(|stage| u64::from(stage.number()) == number)
     }
 
-    /// Returns the cells of the stage's row, of which the first three are always there.
-    fn cells(self) -> impl Iterator<Item = &'static str> {
-        let row = STAGES.lines().nth(self as usize);
-        row.unwrap_or_default().split(' ')
-    }
-
     /// Returns the checkpoint of the stage's summary.
     pub fn checkpoint(self) -> &'static str {
-        self.cells().next().unwrap_or_default()
+        find_row(STAGES, &self.to_string()).0
+    }
+
+    /// Returns the header of questions, the minutes, and the files that show that the stage was done.
+    fn cells(self) -> impl Iterator<Item = &'static str> {
+        find_row(STAGES, &self.to_string()).1.split(' ')
     }
 
     /// Returns the header of a question that has none. Stage 7 asks nothing.
     pub fn header(self) -> &'static str {
-        self.cells().nth(1).unwrap_or_default()
+        self.cells().next().unwrap_or_default()
     }
 
     /// Returns the minutes that the stage may take, or `None` for stage 1, which has no coordinator.
     pub fn minutes(self) -> Option<i64> {
-        self.cells().nth(2)?.parse().ok()
+        self.cells().nth(1)?.parse().ok()
     }
 
     /// Returns the files, from the project's root, that show that the stage was done. Stage 2 writes one of its two.
     pub fn artifacts(self, round: u32) -> Vec<String> {
         let number = format!("{round:03}");
-        let names = self.cells().skip(3);
+        let names = self.cells().skip(2);
         names
             .map(|name| format!("requirements/{}", name.replace("NNN", &number)))
             .collect()

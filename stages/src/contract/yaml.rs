@@ -1,10 +1,10 @@
 //! The YAML of a frontmatter as JSON, the places of its values, and the slips that are read as they were meant.
 
 use claudex_loop::text;
-use serde_json::{Map as JsonMap, Value as Json};
+use serde_json::Value as Json;
 
-use super::file;
 use super::rule::{Lenient, Place, Reader, Rule, quote};
+use super::{Keys, file};
 
 /// The most values with an unquoted colon that are read to their ends.
 const MAX_QUOTED_VALUES: usize = 20;
@@ -17,13 +17,13 @@ pub(super) const READ_TO_END: Lenient = Lenient::Corrected("read to the end of t
 pub(super) const NOT_QUOTED: &str = "text with `: ` is not in quotes";
 
 /// Returns the frontmatter of a Markdown file, or `None` if it cannot be read.
-pub(crate) fn frontmatter(text: &str) -> Option<JsonMap<String, Json>> {
+pub(crate) fn frontmatter(text: &str) -> Option<Keys> {
     let (end, _) = file::split(text)?;
     parse(text[..end].to_owned(), &mut Reader::default())
 }
 
 /// Reads the YAML of a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
-pub(super) fn read(yaml: &str, reader: &mut Reader<'_>) -> Option<JsonMap<String, Json>> {
+pub(super) fn read(yaml: &str, reader: &mut Reader<'_>) -> Option<Keys> {
     let lines = yaml.split_inclusive('\n').zip(1..);
     let corrected = lines
         .map(|(line, number)| correct_line(line, number, reader))
@@ -59,34 +59,29 @@ fn correct_line(line: &str, number: usize, reader: &mut Reader<'_>) -> String {
     let tail = line[end..].replace(SPACE, " ");
     if name.is_some_and(is_name) {
         let place = Place::from_line(line, start, number);
-        reader.add_at(Rule::Placeholder, place, quote(written));
+        reader.add_at(Rule::Placeholder, place, &quote(written));
         return format!("{head}null{}{tail}", &value[written.len()..]);
     }
     format!("{head}{value}{tail}")
 }
 
 /// Parses YAML from its opening fence on. A value with an unquoted `: ` is read to the end of its line.
-fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<JsonMap<String, Json>> {
+fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<Keys> {
     reader.yaml = yaml;
     // The library does not name the line of these.
     let is_control = |c: char| c.is_control() && !"\t\r\n\u{85}".contains(c);
     if let Some(at) = reader.yaml.find(is_control) {
         let place = Place::from_byte(&reader.yaml, at);
-        reader.add_at(Rule::BadYaml, place, "a control character is not text");
-        return None;
+        return reader.fail(Rule::BadYaml, place, "a control character is not text");
     }
     if reader.yaml.matches(['{', '[']).count() > MAX_BRACKETS {
-        reader.add_at(Rule::BadYaml, Place::START, "too many braces and brackets");
-        return None;
+        return reader.fail(Rule::BadYaml, Place::START, "too many braces and brackets");
     }
     for quoted_values in 0.. {
         let keys = serde_yaml::from_str::<serde_yaml::Mapping>(&reader.yaml);
         let error = match keys.map(serde_json::to_value) {
             Ok(Ok(Json::Object(keys))) => return Some(keys),
-            Ok(_) => {
-                reader.add_at(Rule::BadYaml, Place::START, "a key is not text");
-                return None;
-            }
+            Ok(_) => return reader.fail(Rule::BadYaml, Place::START, "a key is not text"),
             Err(error) => error,
         };
         // The place is in front.
@@ -100,8 +95,7 @@ fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<JsonMap<String, Json>>
         });
         if let Some((_, key)) = problem.split_once("duplicate entry with key ") {
             let key = key.trim_matches('"');
-            reader.add_at(Rule::DuplicateKey, find_second(&lines, place, key), "");
-            return None;
+            return reader.fail(Rule::DuplicateKey, find_second(&lines, place, key), "");
         }
         let line = &mut lines[place.line - 1];
         let is_tab = line.trim_start_matches(' ').starts_with('\t');
@@ -120,7 +114,7 @@ fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<JsonMap<String, Json>>
             problem.contains("mapping values are not allowed") || reader.has(READ_TO_END);
         let tab = is_tab.then(|| "a tab is where YAML expects spaces".to_owned());
         let detail = tab.unwrap_or_else(|| text::shown(problem));
-        let lenient = reader.add_at(Rule::BadYaml, place, detail);
+        let lenient = reader.add_at(Rule::BadYaml, place, &detail);
         if is_fixable {
             *lenient = Lenient::Refused;
         }
@@ -143,10 +137,7 @@ fn find_second(lines: &[&str], map: Place, key: &str) -> Place {
 /// path is in the next line with that key, or with the item of that number.
 pub(super) fn find_place(yaml: &str, path: &str) -> Place {
     let lines: Vec<&str> = yaml.lines().map(str::trim_end).collect();
-    let mut place = Place {
-        line: lines.len() + 1,
-        column: 1,
-    };
+    let mut place = Place::from_line("", 0, lines.len() + 1);
     let mut rest = lines.iter().zip(1..);
     for part in path.split('/').skip(1) {
         let is_item = |(line, _): &(&&str, usize)| line.trim_start().starts_with("- ");

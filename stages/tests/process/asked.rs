@@ -302,7 +302,7 @@ fn status_names_wait_and_second_answer_is_refused() {
     for part in [
         "stage:     5 of 7, validation-generation\n",
         "round:     2 of 10\n",
-        "your answer to “How thorough should round 2 be?”",
+        "an answer to: How thorough should round 2 be?",
         "round 1: 9.5 (NOT_READY)",
     ] {
         assert!(status.contains(part), "{part}: {status}");
