@@ -103,12 +103,9 @@ impl Config {
             if fs::read(&target).is_ok_and(|old| old == text.as_bytes()) {
                 continue;
             }
-            fs::write(&target, text).map_err(|reason| {
-                let target = target.display();
-                vec![format!(
-                    "cannot write the generated code to {target}: {reason}"
-                )]
-            })?;
+            let place = target.display();
+            fs::write(&target, text)
+                .map_err(|reason| vec![format!("cannot write {place}: {reason}")])?;
         }
         Ok(())
     }

@@ -70,10 +70,9 @@ impl Diagnostics {
             let line = line_of(before, before.len());
             let place = format!("{}:{line}:{column}", self.name);
             let help: String = found.help.iter().map(|help| format!("; {help}")).collect();
-            let problem = format!(
-                "error[claudex::machine::{}]: {}{help}",
-                found.code, found.message
-            );
+            let code = found.code;
+            let message = &found.message;
+            let problem = format!("error[claudex::machine::{code}]: {message}{help}");
             one_line(&format!("{place}: {problem}"))
         })
     }

@@ -168,7 +168,7 @@ fn unwritable_output_is_one_line_with_its_path() {
     let place = |folder: &Crate, name: &str| {
         let lines = folder.compile();
         let expected = format!(
-            "cargo::error=cannot write the generated code to {}: ",
+            "cargo::error=cannot write {}: ",
             folder.path().join("out").join(name).display()
         );
         assert_eq!(errors(&lines).len(), 1, "{lines:#?}");

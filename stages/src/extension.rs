@@ -172,9 +172,9 @@ impl Extension for Stages {
 /// Returns the stage and the round as a user reads them.
 fn place(pipeline: Pipeline<'_>) -> (String, String) {
     let stage = pipeline.stage();
-    let stage = format!("{} of 7, {stage}", stage.number());
+    let name = format!("{} of 7, {stage}", stage.number());
     let round = format!("{} of {}", pipeline.round(), pipeline.0.count("max_rounds"));
-    (stage, round)
+    (name, round)
 }
 
 fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {

@@ -42,13 +42,14 @@ impl Instruction {
         let pipeline = Pipeline(held.raw());
         let stage = pipeline.stage();
         let is_usable = |(_, reading): (_, Reading)| reading.summary.is_some();
-        let recover = |found: Vec<String>, missing: Vec<String>, run: &str| json!({ "instruction": "recover", "found": found, "missing": missing, "run": run });
+        let recover = |found: Vec<String>, missing: Vec<String>, run: &str| {
+            let kind = "recover";
+            json!({ "instruction": kind, "found": found, "missing": missing, "run": run })
+        };
         let values = match held.phase() {
-            Phase::Dispatched if pipeline.read_summary().is_some_and(is_usable) => recover(
-                vec![summary_file(pipeline.stage())],
-                Vec::new(),
-                "stages report",
-            ),
+            Phase::Dispatched if pipeline.read_summary().is_some_and(is_usable) => {
+                recover(vec![summary_file(stage)], Vec::new(), "stages report")
+            }
             Phase::Dispatched => dispatch(pipeline)?,
             Phase::Recovering => {
                 let (found, missing) = pipeline.artifacts();
@@ -132,8 +133,8 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
 
 /// Returns the values of the instruction to ask the user.
 fn ask(held: &AnyLoop, phase: Phase) -> Result<Json, String> {
-    let asked = ask::question(held.raw(), Stages.asks(held)?)?;
-    let question = asked.ok_or("the phase has no question")?;
+    let open_question = ask::question(held.raw(), Stages.asks(held)?)?;
+    let question = open_question.ok_or("the phase has no question")?;
     let calls = question.questions();
     let block = |call: &Json| format!("{:#}", json!({ "questions": call }));
     Ok(json!({

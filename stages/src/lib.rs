@@ -4,6 +4,7 @@
 //! pipeline. `report` takes a summary and has the transition that comes next, `questions` takes an answer of the user, and
 //! `instruction` says to the agent what comes next.
 
+use claudex_loop::program::Program;
 use contract::Keys;
 use extension::Stages;
 use serde_json::Value as Scalar;
@@ -21,8 +22,6 @@ mod record;
 mod report;
 mod state;
 mod take_up;
-
-use claudex_loop::program::Program;
 
 pub use typestate::{AnyLoop, Phase};
 

@@ -67,10 +67,9 @@ fn pause() -> Answer {
 
 /// Returns the key under which the answer to a stage's question is recorded in a round: the digest of its text and labels.
 pub(crate) fn answer_key(pipeline: Pipeline<'_>, question: &Question) -> String {
-    let labels = question.options.iter().map(|option| &*option.label);
-    let labels: Vec<&str> = labels.collect();
+    let labels = question.options.iter().map(|option| &option.label);
     let place = (pipeline.stage(), pipeline.round());
-    let parts = json!([place, question.question, labels]);
+    let parts = json!([place, question.question, Vec::from_iter(labels)]);
     sha256(parts.to_string().as_bytes())
 }
 

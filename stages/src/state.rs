@@ -175,9 +175,8 @@ pub(crate) fn now() -> String {
 
 /// Returns the keys of JSON objects as those of one.
 pub(crate) fn merge(objects: impl IntoIterator<Item = Json>) -> Keys {
-    let objects = objects.into_iter();
-    let keys = objects.filter_map(|one| one.as_object().cloned());
-    keys.flatten().collect()
+    let keys = |one: Json| one.as_object().cloned().unwrap_or_default();
+    objects.into_iter().flat_map(keys).collect()
 }
 
 /// Returns a dispatch that begins now. The files of the project tell later whether a stage was done: all summaries, and

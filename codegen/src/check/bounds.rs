@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Check;
 use super::graph::components;
 use crate::diagnostic::list;
-use crate::model::{Constant, Edge, Field, Guard, Named, Operand, Sign, Update};
+use crate::model::{At, Constant, Edge, Field, Guard, Named, Operand, Sign, Update};
 
 /// Edges between phases each of which leads to the others.
 type Cycle<'c, 'm> = Vec<&'c Edge<'m>>;
@@ -134,13 +134,10 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
     };
     let left = &comparison.left;
     let right = comparison.right.read();
+    let is_right = right.is_some_and(|read| read.key() == field);
     let limit = match comparison.sign {
         Sign::Less | Sign::LessOrEqual | Sign::Equal if left.key() == field => right,
-        Sign::Greater | Sign::GreaterOrEqual | Sign::Equal
-            if right.is_some_and(|read| read.key() == field) =>
-        {
-            Some(left)
-        }
+        Sign::Greater | Sign::GreaterOrEqual | Sign::Equal if is_right => Some(left),
         _ => return false,
     };
     // A caller may give another argument each time.
@@ -148,28 +145,23 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
 }
 
 fn report(check: &Check<'_>, cycle: &Cycle<'_, '_>) {
-    let distinct = |names: Vec<&str>| {
-        let mut seen = BTreeSet::new();
-        list(names.into_iter().filter(|name| seen.insert(*name)))
-    };
-    let phases = cycle
-        .iter()
-        .map(|edge| check.phase(edge.from).name.as_str());
-    let names = cycle.iter().map(|edge| edge.declared.name.as_str());
+    let phases = cycle.iter().map(|edge| &check.phase(edge.from).name);
+    let names = cycle.iter().map(|edge| &edge.declared.name);
     let resets = check.machine.fields.iter().filter_map(|field| {
         let all = changes(check, cycle, field);
         let mut changes = all.iter().map(|(_, change)| change);
-        let (reset, _) = all
-            .iter()
-            .find(|(_, change)| matches!(change, Change::Other))?;
+        let is_reset = |(_, change): &&(_, _)| matches!(change, Change::Other);
+        let (reset, _) = all.iter().find(is_reset)?;
         let is_raised = changes.any(|change| matches!(change, Change::Raise));
         is_raised.then(|| format!("`{}` resets `{}`; ", reset.declared.name, field.name))
     });
-    let args = [
-        distinct(phases.collect()),
-        distinct(names.collect()),
-        resets.collect(),
-    ];
+    let args = [distinct(phases), distinct(names), resets.collect()];
     let args = args.each_ref().map(String::as_str);
     check.add("unbounded_cycle", &cycle[0].declared.name, &args);
+}
+
+/// Returns names as a sentence has them, each once.
+fn distinct<'m>(names: impl Iterator<Item = &'m At<String>>) -> String {
+    let mut seen = BTreeSet::new();
+    list(names.filter(|name| seen.insert(name.as_str())))
 }

@@ -70,9 +70,8 @@ fn null(check: &Check<'_>, field: &Named<Field>, null: &At<Constant>) {
 
 fn edits(check: &Check<'_>, state: &State) {
     let entries = check.machine.transitions.iter();
-    let read = entries
-        .flat_map(|entry| &entry.when)
-        .flat_map(|guard| guard.fields());
+    let guards = entries.flat_map(|entry| &entry.when);
+    let read = guards.flat_map(|guard| guard.fields());
     for name in &state.edits {
         let Some(field) = check.field(name) else {
             continue;
@@ -112,17 +111,12 @@ fn commands(check: &Check<'_>) {
     let plugin = check.machine.plugin.iter();
     let known = check.machine.slash_commands();
     let entries = check.machine.transitions.iter();
-    let verbs = entries
-        .filter(|entry| entry.is_verb())
-        .map(|entry| entry.name.as_str());
-    let similar: Vec<&str> = known
-        .iter()
-        .map(|command| command.name)
-        .chain(verbs)
-        .collect();
+    let verbs = entries.filter(|entry| entry.is_verb());
+    let commands = known.iter().map(|command| command.name);
+    let names = commands.chain(verbs.map(|entry| entry.name.as_str()));
     for command in plugin.flat_map(|plugin| &plugin.commands) {
         if !known.iter().any(|one| *one.name == **command.name) {
-            check.unknown("unknown_command", &command.name, similar.iter().copied());
+            check.unknown("unknown_command", &command.name, names.clone());
         }
     }
 }

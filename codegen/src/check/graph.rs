@@ -67,9 +67,8 @@ fn reach(check: &Check<'_>) {
     let modes = check.machine.modes.iter();
     let is_start = |at: &usize| modes.clone().any(|mode| mode.start == phases[*at].name);
     let starts: Vec<usize> = (0..phases.len()).filter(is_start).collect();
-    let ends: Vec<usize> = (0..phases.len())
-        .filter(|at| phases[*at].terminal)
-        .collect();
+    let is_end = |at: &usize| phases[*at].terminal;
+    let ends: Vec<usize> = (0..phases.len()).filter(is_end).collect();
     let names = ends.iter().map(|end| &phases[*end].name);
     let names = list(names.take(4));
 
@@ -93,12 +92,8 @@ fn reachable(pairs: &[(usize, usize)], mut open: Vec<usize>) -> HashSet<usize> {
     let mut seen = HashSet::new();
     while let Some(at) = open.pop() {
         if seen.insert(at) {
-            open.extend(
-                pairs
-                    .iter()
-                    .filter(|(from, _)| *from == at)
-                    .map(|(_, to)| to),
-            );
+            let here = pairs.iter().filter(|(from, _)| *from == at);
+            open.extend(here.map(|(_, to)| to));
         }
     }
     seen

@@ -6,24 +6,8 @@ use super::Check;
 use crate::emit::ident::camel;
 use crate::model::{At, AtStart, Behaviour, FieldKind};
 
-/// The types that every generated module has, and those of Rust that it, or a derive in it, names without their path.
-const TYPES: &str = "Loop AnyLoop Phase Transition OnStop Verb Start Mode Fields InPhase FromHeld String Option Vec Result From Into Iterator";
 /// The names that every machine has, by their namespace.
-const RESERVED: [(&str, &str); 6] = [
-    ("a type", TYPES),
-    (
-        "a method of `Loop`",
-        "id phase fields raw reload folder into_any noting add_text",
-    ),
-    ("a method of `OnStop`", "stop verifies subjects asks"),
-    ("a flag of `start`", "mode help"),
-    ("a slash command", "status history adopt rollback doctor"),
-    (
-        "a verb",
-        "start run review status list adopt journal report sweep doctor machine config stop prompt answer session-start \
-         hooks plugin rollback personas import use state statusline help resume",
-    ),
-];
+const RESERVED: &str = include_str!("reserved.txt");
 /// The arguments of every verb and of every method of a transition.
 const ARGUMENTS: &str = "id loop_args from_prompt help rejecting evidence held";
 
@@ -39,19 +23,15 @@ struct Names<'c, 'm> {
 impl<'m> Names<'_, 'm> {
     /// Takes names that every machine has, separated by spaces.
     fn reserve(&mut self, space: &str, names: &str) {
-        let keys = names
-            .split(' ')
-            .map(|name| (space.to_owned(), name.to_owned()));
-        self.owners.extend(keys.map(|key| (key, None)));
+        let entry = |name: &str| ((space.to_owned(), name.to_owned()), None);
+        self.owners.extend(names.split(' ').map(entry));
     }
 
     /// Takes a name that a part of the file needs, or reports that it is taken.
     fn take(&mut self, space: &str, name: &str, part: Part<'m>) {
-        let owner = self
-            .owners
-            .insert((space.to_owned(), name.to_owned()), Some(part));
+        let key = (space.to_owned(), name.to_owned());
         let (kind, place) = part;
-        match owner {
+        match self.owners.insert(key, Some(part)) {
             None => {}
             Some(None) => self.check.add("name_reserved", place, &[kind, space, name]),
             Some(Some((other_kind, other))) => {
@@ -80,7 +60,7 @@ pub(super) fn collisions(check: &Check<'_>) {
     let machine = check.machine;
     let owners = HashMap::new();
     let names = &mut Names { check, owners };
-    for (space, reserved) in RESERVED {
+    for (space, reserved) in RESERVED.lines().filter_map(|line| line.split_once(": ")) {
         names.reserve(space, reserved);
     }
     if machine.behaviours().any(Behaviour::verifies) {

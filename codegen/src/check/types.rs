@@ -92,10 +92,8 @@ pub(super) fn constant(check: &Check<'_>, field: &Named<Field>, value: &At<Const
 }
 
 fn guard(check: &Check<'_>, when: &Guard) {
-    for read in when
-        .reads()
-        .filter(|read| read.is_argument && read.is_option)
-    {
+    let is_optional = |read: &&Read| read.is_argument && read.is_option;
+    for read in when.reads().filter(is_optional) {
         check.add("type_optional", &read.name, &[]);
     }
     for Comparison { left, sign, right } in when.comparisons() {

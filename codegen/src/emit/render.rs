@@ -9,9 +9,6 @@ use crate::diagnostic::one_line;
 use crate::diagram;
 use crate::templates::environment;
 
-/// The longest line of a table without its indentation, in bytes.
-const MAX_LINE: usize = 120;
-
 /// Converts a part of the machine for a template.
 pub(crate) fn serde(part: impl Serialize) -> Value {
     Serde(part).into()
@@ -34,7 +31,6 @@ fn generator() -> Result<Environment<'static>, Error> {
     environment.add_filter("camel", |name: &str| camel(name));
     environment.add_filter("value", |name: &str| value_of(name));
     environment.add_filter("doc", |doc: &str, name: &str| doc_comment(doc, name));
-    environment.add_filter("pack", |fields: &str| pack(fields));
     environment.add_filter("mermaid", |text: &str| diagram::escaped(text));
     environment.add_filter("one_line", |text: &str| one_line(text));
     environment.add_test("regular", |name: &str| is_regular(name));
@@ -43,29 +39,14 @@ fn generator() -> Result<Environment<'static>, Error> {
     Ok(environment)
 }
 
-/// Returns the fields of a struct, one on each line, with as many on a line as fit.
-fn pack(fields: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for field in fields.lines().filter(|field| !field.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if line.len() + 1 + field.len() < MAX_LINE => *line += &format!(" {field}"),
-            _ => lines.push(field.to_owned()),
-        }
-    }
-    lines.join("\n")
-}
-
 /// Returns a doc as lines of a doc comment, or the name if there is no doc.
 fn doc_comment(doc: &str, name: &str) -> String {
     if doc.trim().is_empty() {
         return format!("/// `{name}`");
     }
     // rustc refuses comments with characters that change the direction of reading.
-    let lines = doc
-        .trim()
-        .lines()
-        .map(|line| format!("/// {}", one_line(line)));
-    let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
+    let comment = |line| format!("/// {}", one_line(line)).trim_end().to_owned();
+    let lines: Vec<String> = doc.trim().lines().map(comment).collect();
     lines.join("\n")
 }
 

@@ -20,21 +20,16 @@ pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
     let entries = machine.transitions.iter();
     let owned = owned(machine);
     let fields = machine.fields.iter();
-    let mut own_fields = fields
-        .clone()
-        .filter(|one| !matches!(one.kind, FieldKind::Held(_)));
+    let is_own = |one: &&Named<Field>| !matches!(one.kind, FieldKind::Held(_));
+    let mut own_fields = fields.clone().filter(is_own);
     let id = format!("{{{}}}", machine.holder(Held::Id).unwrap_or("id"));
     let digest = Sha256::digest(source.as_bytes());
-    let state = context! {
-        folder => machine.folder(),
-        ..serde(&machine.state)
-    };
     let document = machine.state.file.as_ref();
     context! {
         version => env!("CARGO_PKG_VERSION"),
         file,
         messages => machine.messages(),
-        state,
+        state => context! { folder => machine.folder(), ..serde(&machine.state) },
         document => document.map(|file| file.replace(&id, "{id}")),
         graph_hash => digest[..8].iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
         fields => fields.map(|one| field(machine, source, one, &owned)).collect::<Vec<_>>(),
@@ -99,11 +94,8 @@ fn owned(machine: &Machine) -> HashSet<String> {
 /// Returns the view of an entry.
 fn edge(entry: &Entry, source: &str) -> Value {
     let mut seen = HashSet::new();
-    let guard_reads = entry
-        .when
-        .iter()
-        .flat_map(|guard| guard.reads())
-        .filter(|read| seen.insert(read.key()));
+    let reads = entry.when.iter().flat_map(|guard| guard.reads());
+    let guard_reads = reads.filter(|read| seen.insert(read.key()));
     let update_reads = entry.set.iter().flat_map(|(_, update)| update.reads());
     context! {
         line => line_of(source, entry.name.span().start),

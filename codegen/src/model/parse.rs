@@ -27,23 +27,20 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         field.ty = type_of_kind(&field.kind, camel(&field.name));
     }
 
-    machine
-        .transitions
-        .sort_by_key(|entry| entry.name.span().start);
+    let unsorted = &mut machine.transitions;
+    unsorted.sort_by_key(|entry| entry.name.span().start);
     let entries = machine.transitions.iter();
     let resolved: Vec<_> = entries.map(|entry| sources(&machine, entry)).collect();
     for (transition, from) in machine.transitions.iter_mut().zip(resolved) {
         transition.from = from;
         let prefix = camel(&transition.name);
         for argument in &mut transition.args {
-            let kinds = [
-                argument.r#type.clone(),
-                FieldKind::from_words(&argument.one_of),
-            ];
+            let words = FieldKind::from_words(&argument.one_of);
+            let kinds = [argument.r#type.clone(), words];
             let kind = single_kind(&argument.name, kinds, "`type` and `one_of`");
             argument.kind = keep(kind, &mut found).unwrap_or_default();
-            let words = format!("{prefix}{}", camel(&argument.name));
-            argument.ty = type_of_kind(&argument.kind, words);
+            let type_name = format!("{prefix}{}", camel(&argument.name));
+            argument.ty = type_of_kind(&argument.kind, type_name);
         }
 
         let scope = Scope {
@@ -67,11 +64,7 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
         transition.when = guard;
         transition.set = updates;
     }
-    if found.is_empty() {
-        Ok(machine)
-    } else {
-        Err(found)
-    }
+    found.is_empty().then_some(machine).ok_or(found)
 }
 
 /// Returns the sources of an entry. `*` is every phase that is not terminal and that no other entry of the transition leaves.
@@ -110,10 +103,8 @@ fn single_kind<const N: usize>(
 
 fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
     let (mut file, errors) = DeTable::parse_recoverable(source);
-    let first = errors
-        .iter()
-        .min_by_key(|error| error.span().map(|span| span.start));
-    if let Some(error) = first {
+    let start = |error: &&toml::de::Error| error.span().map(|span| span.start);
+    if let Some(error) = errors.iter().min_by_key(start) {
         return Err(syntax_problem(error, source));
     }
     complete_phases(file.get_mut())?;

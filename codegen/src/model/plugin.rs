@@ -68,9 +68,8 @@ impl Machine {
             let name = if is_only { "start" } else { &mode.name };
             (name, Some(mode), None)
         });
-        let common = OWN
-            .into_iter()
-            .filter(|name| *name != "pause" || !is_taken(name));
+        let is_own = |name: &&str| *name != "pause" || !is_taken(name);
+        let common = OWN.into_iter().filter(is_own);
         let takes = verbs.clone().filter(|entry| {
             let is_wanted = entry.is_by_user_alone() || declaration(&entry.name).is_some();
             is_wanted && *entry.name != *"resume"

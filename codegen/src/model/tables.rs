@@ -110,12 +110,8 @@ where
     type Value = Shape<S, M, L>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let has_list = size_of::<L>() > 0;
-        f.write_str(if has_list {
-            "a string or a list"
-        } else {
-            "a string or a table"
-        })
+        let other = if size_of::<L>() > 0 { "list" } else { "table" };
+        write!(f, "a string or a {other}")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {

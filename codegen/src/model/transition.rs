@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::tables::{self, Shape, TextOr, entries, many};
+use super::tables::{Shape, TextOr, entries, many};
 use super::texts::{Path, Word};
 use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Named, Turn, Update};
 
@@ -35,12 +35,8 @@ pub struct Transition {
     /// The arguments, in the order of the file. They become parameters and flags.
     #[serde(default, deserialize_with = "arguments")]
     pub args: Vec<Named<Argument>>,
-    #[serde(
-        rename(deserialize = "set"),
-        default,
-        deserialize_with = "tables::entries",
-        skip_serializing
-    )]
+    #[serde(rename(deserialize = "set"), skip_serializing)]
+    #[serde(default, deserialize_with = "entries")]
     pub(super) update_texts: Vec<(At<String>, At<Constant>)>,
     /// The updates of fields, in the order of the file.
     #[serde(skip_deserializing)]

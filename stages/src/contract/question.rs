@@ -105,11 +105,11 @@ impl Question {
         let line = header.lines().next().unwrap_or_default();
         let cut: String = line.chars().take(MAX_HEADER_CHARS).collect();
         let is_hidden = !header.is_empty() && text::plain(header).trim().is_empty();
-        if header.is_empty() || cut != header {
-            reader.add(Rule::HeaderLength, &path, "");
-        }
-        if is_hidden {
-            *reader.add(Rule::HeaderLength, &path, "") = Lenient::Refused;
+        if header.is_empty() || cut != header || is_hidden {
+            let lenient = reader.add(Rule::HeaderLength, &path, "");
+            if is_hidden {
+                *lenient = Lenient::Refused;
+            }
         }
         self.header = cut.trim().to_owned();
 
