@@ -4,7 +4,7 @@ pub use crate::__extra as extra;
 pub use crate::behaviours::ask::Asked;
 pub use crate::behaviours::observe::{self, ReviewSeen, RunSeen};
 pub use crate::behaviours::{Step, attempt, decide, or_else, settle, verify};
-pub use crate::machine::table::{Blocking, Choice, Question, ReviewSpec, Subject, Taker};
+pub use crate::machine::table::{Choice, Question, ReviewSpec, Severity, Subject, Taker};
 pub use crate::machine::{Focus, LoopFacts, PersonaInfo, PhaseDeclaration};
 pub use crate::review::{Reviewed, Settled, evidence, subject};
 pub use claudex_loop_engine::__private::*;

@@ -10,6 +10,6 @@ pub use facts::{EvidencePolicy, LoopFacts, Permissions, PhaseDeclaration, Progra
 
 /// The const description of a machine.
 pub mod table {
-    pub use super::declarations::{Blocking, Choice, Question, ReviewSpec, Subject, Taker};
+    pub use super::declarations::{Choice, Question, ReviewSpec, Severity, Subject, Taker};
     pub use claudex_loop_engine::machine::table::*;
 }

@@ -19,8 +19,7 @@ pub struct PersonaInfo {
 }
 
 /// The point of view of a review; the built-in reviewer picks its checks by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Focus {
     /// Steps, scope, acceptance, wording.
     Engineering,
@@ -30,10 +29,8 @@ pub enum Focus {
     Operations,
 }
 
-claudex_loop_engine::words!(Focus);
-
 /// The review of a phase whose `on_stop` is `review`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReviewSpec {
     /// The files under review, from the loop's root. `{field}` is filled in, `*` in a file's name matches any text,
     /// `{changes}` for the work tree's changes, and `{program}` for the subjects of the program.
@@ -50,8 +47,8 @@ pub struct ReviewSpec {
     pub personas: &'static [PersonaInfo],
     /// The prompt of a reviewer that is a model, or `None` for the program's own.
     pub prompt: Option<Message>,
-    /// The findings that keep a round from being clean.
-    pub blocking: Blocking,
+    /// The lowest severity of the findings that keep a round from being clean.
+    pub blocking: Severity,
     /// Whether findings of earlier visits are closed although the subject is the same.
     pub fresh: bool,
     /// The findings file for people, with `{n}` for the next free number. If empty, each round has one in the loop's folder.
@@ -90,16 +87,34 @@ impl Subject {
     }
 }
 
-/// The lowest severity that keeps a round from being clean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Blocking {
-    /// All.
+/// The severity of a finding. `Critical` in a reviewer's text counts as high.
+#[derive(
+    Debug,
+    Default,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    derive_more::Display,
+    Serialize,
+    Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// A problem with which the plan fails.
     #[default]
-    Low,
-    /// Medium and high ones.
-    Medium,
-    /// High ones.
     High,
+    /// A problem that will hurt if it stays.
+    Medium,
+    /// Worth a look.
+    Low,
+}
+
+impl Severity {
+    /// All severities, the highest first.
+    pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
 }
 
 /// A question to the user. `{field}` is to be filled in in `question` and `header`.

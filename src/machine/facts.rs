@@ -73,10 +73,8 @@ pub trait LoopFacts {
         let plain = violations
             .iter()
             .map(|one| text::one_line(one, MAX_VIOLATION_CHARS));
-        let plain: Vec<String> = plain.collect();
-        let is_any = !plain.is_empty();
-        let _ = self.program_facts().violations.set(plain);
-        is_any
+        let _ = self.program_facts().violations.set(plain.collect());
+        !violations.is_empty()
     }
 
     /// Returns the violations of the machine's rules, each a sentence.

@@ -8,11 +8,11 @@ use std::io;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use super::findings::Findings;
+use super::findings::{Findings, Severity};
 use super::runs::{self, Run};
 use super::{finding_history, subject, worktree};
 use crate::digest::sha256;
-use crate::machine::table::{Blocking, ReviewSpec};
+use crate::machine::table::ReviewSpec;
 use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Refusal, Requirement};
 
 pub use crate::machine::EvidencePolicy;
@@ -283,11 +283,9 @@ impl<'r> Round<'r> {
             .verdicts(|run| self.is_of_this_text(run))
             .map_err(unreadable)?;
         let findings = verdicts.iter().flat_map(|run| run.findings().to_vec());
-        let open = Findings(findings.collect()).counts();
-        let unsettled = match self.spec.blocking {
-            Blocking::Low | Blocking::Medium => open.material(),
-            Blocking::High => open.high,
-        };
+        let findings = Findings(findings.collect());
+        let open = findings.counts();
+        let unsettled = findings.blocking(self.spec.blocking.min(Severity::Medium));
         let why = why
             .map(|why| why.trim().to_owned())
             .filter(|why| !why.is_empty());

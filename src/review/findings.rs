@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::table::Blocking;
+pub use crate::machine::table::Severity;
 
 /// The longest `what` and the longest `recommendation` of a finding, in characters. The rest is cut and marked with `...`.
 pub const MAX_FINDING_CHARS: usize = 600;
@@ -14,36 +14,6 @@ pub const MAX_DETAIL_LINES: usize = 20;
 pub(super) const MAX_FILE_CHARS: usize = 300;
 /// The one line of an answer, or of a findings file, without findings.
 pub const CLEAN_LINE: &str = "No substantive findings.";
-/// The severity of a finding. `Critical` in a reviewer's text counts as high.
-#[derive(
-    Debug,
-    Default,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    derive_more::Display,
-    Serialize,
-    Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// A problem with which the plan fails.
-    #[default]
-    High,
-    /// A problem that will hurt if it stays.
-    Medium,
-    /// Worth a look.
-    Low,
-}
-
-impl Severity {
-    /// All severities, the highest first.
-    pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
-}
-
 /// One finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
@@ -126,13 +96,9 @@ impl Findings {
     }
 
     /// Returns the number of findings that keep a round from being clean.
-    pub fn blocking(&self, from: Blocking) -> usize {
-        let counts = self.counts();
-        match from {
-            Blocking::Low => counts.material() + counts.low,
-            Blocking::Medium => counts.material(),
-            Blocking::High => counts.high,
-        }
+    pub fn blocking(&self, lowest: Severity) -> usize {
+        let blocking = self.0.iter().filter(|one| one.severity <= lowest);
+        blocking.count()
     }
 
     /// Returns whether there are none.

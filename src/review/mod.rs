@@ -25,5 +25,5 @@ pub mod settings;
 pub mod subject;
 pub mod worktree;
 
-pub use crate::machine::table::{Blocking, ReviewSpec, Subject};
+pub use crate::machine::table::{ReviewSpec, Subject};
 pub use evidence::{Reviewed, Settled};
