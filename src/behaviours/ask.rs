@@ -6,10 +6,11 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::machine::table::Taker;
 use crate::machine::{PhaseDeclaration as _, Raw};
+use crate::store::to_plain;
 use crate::text;
 
 /// The longest header of the client's dialog, in characters.
@@ -66,12 +67,20 @@ impl Answer {
     where
         T: Serialize + Into<&'static str>,
     {
-        let arguments = arguments_of(&transition);
+        // A transition without arguments is its name.
+        let variant = serde_json::to_value(&transition).unwrap_or_default();
+        let fields = variant.as_object().into_iter().flat_map(Map::values);
+        let given = fields
+            .filter_map(Json::as_object)
+            .flatten()
+            .filter(|(_, value)| !value.is_null());
         Self {
             label: label.into(),
             description: String::new(),
             transition: transition.into(),
-            arguments,
+            arguments: given
+                .map(|(name, value)| (name.clone(), to_plain(value)))
+                .collect(),
         }
     }
 
@@ -98,21 +107,6 @@ impl Answer {
             |answer, (name, value)| answer.argument(name, value),
         )
     }
-}
-
-/// Returns the arguments of a transition as its verb takes them.
-fn arguments_of(transition: &impl Serialize) -> Vec<(String, String)> {
-    // A transition without arguments is its name.
-    let Ok(Json::Object(variant)) = serde_json::to_value(transition) else {
-        return Vec::new();
-    };
-    let fields = variant.values().filter_map(Json::as_object).flatten();
-    let argument = |(name, value): (&String, &Json)| match value {
-        Json::Null => None,
-        Json::String(text) => Some((name.clone(), text.clone())),
-        value => Some((name.clone(), value.to_string())),
-    };
-    fields.filter_map(argument).collect()
 }
 
 /// Returns the question of the phase that a loop is in, as it can be put: the program's own, or else that of the machine file.

@@ -8,12 +8,13 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::files::Folder;
+use crate::files::{Folder, Lock};
 use crate::machine::{Raw, Refusal};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::environment::{Environment, GUARD};
 use crate::process::limits::Limits;
 use crate::process::{Call, ProcessEnd, supervise};
+use crate::store::lock_run;
 use crate::text;
 
 /// The most lines that are shown of a command's output.
@@ -100,22 +101,28 @@ pub(super) fn unobserved(what: &str) -> impl FnOnce(io::Error) -> Refusal {
     }
 }
 
-/// Refuses to run commands in a process that a reviewer or our command started.
-pub(super) fn refuse_inside(what: &str) -> Result<(), Refusal> {
-    if std::env::var_os(GUARD).is_none() {
-        return Ok(());
+/// Takes the run lock of a loop, for commands. Returns `None` if another process has it.
+///
+/// # Errors
+/// Returns an error in a process that a reviewer or a command started, or if the loop has moved on since it was opened: the
+/// reason for a command has happened.
+pub(super) fn lock(raw: &Raw, what: &str) -> Result<Option<(Folder, Lock)>, Refusal> {
+    if std::env::var_os(GUARD).is_some() {
+        let problem = "this is a process of a reviewer or of a command, and may not run one";
+        return Err(unobserved(what)(io::Error::other(problem)));
     }
-    let problem = "this is a process of a reviewer or of a command, and may not run one";
-    Err(unobserved(what)(io::Error::other(problem)))
-}
-
-/// Refuses if the loop has moved on since it was opened: the reason for a command has happened.
-pub(super) fn refuse_moved(raw: &Raw) -> Result<(), Refusal> {
+    let folder = raw
+        .store()
+        .open_loop_folder(raw.id())
+        .map_err(unobserved(what))?;
+    let Some(lock) = lock_run(&folder).map_err(Refusal::Store)? else {
+        return Ok(None);
+    };
     let found = raw.store().open(raw.id()).map_err(Refusal::Store)?;
-    if found.revision == raw.record().revision {
-        return Ok(());
+    if found.revision != raw.record().revision {
+        return Err(Refusal::Store(found.stale()));
     }
-    Err(Refusal::Store(found.stale()))
+    Ok(Some((folder, lock)))
 }
 
 /// Runs a command in the loop's root to its end, or until `watch`, which is called about ten times a second, breaks. Its output

@@ -15,7 +15,6 @@ use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::is_installed;
 pub use crate::review::evidence::Found as ReviewSeen;
 use crate::review::evidence::Round;
-use crate::store::lock_run;
 use crate::text;
 
 /// The outcome of a look, and the run that a change on its account is counted for.
@@ -108,21 +107,15 @@ pub enum RunSeen {
 /// command of ours started.
 pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let name = format!("command {command}");
-    command_runs::refuse_inside(&name)?;
     let permissions = raw.program_facts().permissions.get();
     let configured = permissions.and_then(|permitted| permitted.commands.get(command));
     // A program that is not there is nothing that the agent could fix.
     let Some(configured) = configured.filter(|command| is_installed(command, &raw.root())) else {
         return Ok(RunSeen::Missing.into());
     };
-    let folder = raw
-        .store()
-        .open_loop_folder(raw.id())
-        .map_err(unobserved("the loop's folder"))?;
-    let Some(lock) = lock_run(&folder).map_err(Refusal::Store)? else {
+    let Some((folder, lock)) = command_runs::lock(raw, &name)? else {
         return Ok(RunSeen::Running.into());
     };
-    command_runs::refuse_moved(raw)?;
 
     let log = command_runs::log_name(command);
     if_there(folder.remove(&log)).map_err(unobserved(&name))?;

@@ -18,7 +18,6 @@ use crate::process::limits::Spelled;
 use crate::review::findings::{Finding, Severity};
 use crate::review::round::{Listener, RoundEvent};
 use crate::review::worktree::{Snapshot, WorktreeError, own_files};
-use crate::store::lock_run;
 use crate::text;
 
 /// The most commands of a list.
@@ -81,46 +80,37 @@ impl Command {
 fn load(raw: &Raw) -> Result<Vec<Command>, String> {
     let facts = raw.program_facts();
     let lines = match facts.commands.get() {
-        Some(Ok(lines)) => lines.as_slice(),
+        Some(Ok(lines)) if !lines.is_empty() => lines,
         Some(Err(why)) => return Err(text::one_line(why, MAX_COMMAND_CHARS)),
-        None => &[],
+        _ => return Err("the program gives no command to run".to_owned()),
     };
-    check_lines(lines)?;
-    let allowed = |line: &String| {
-        let permissions = facts.permissions.get()?;
-        let is_allowed = permissions.allow_commands.contains(line);
-        let shell = is_allowed.then(|| ConfiguredCommand::from_shell(line));
-        permissions.commands.get(line).cloned().or(shell)
-    };
-    let commands = lines.iter().map(|line| Command {
-        line: line.clone(),
-        allowed: allowed(line),
-    });
-    Ok(commands.collect())
-}
-
-fn check_lines(lines: &[String]) -> Result<(), String> {
     let count = lines.len();
-    if count == 0 {
-        return Err("the program gives no command to run".to_owned());
-    }
     if count > MAX_COMMANDS {
         return Err(format!(
             "expected at most {MAX_COMMANDS} commands, found {count}"
         ));
     }
-    for (line, number) in lines.iter().zip(1..) {
+    let permissions = facts.permissions.get();
+    let commands = lines.iter().zip(1..).map(|(line, number)| {
         let problem = match line.chars().count() {
             _ if line.trim().is_empty() => "is empty",
             count if count > MAX_COMMAND_CHARS => "has more than 1,000 characters",
             // The user must see the whole line that they allow.
             _ if text::exact(line) != *line => "has characters that cannot be shown",
-            _ => continue,
+            _ => {
+                let allowed = permissions.and_then(|permissions| {
+                    let is_allowed = permissions.allow_commands.contains(line);
+                    let shell = is_allowed.then(|| ConfiguredCommand::from_shell(line));
+                    permissions.commands.get(line).cloned().or(shell)
+                });
+                let line = line.clone();
+                return Ok(Command { line, allowed });
+            }
         };
         let short = text::one_line(&text::shown(line), 200);
-        return Err(format!("command {number} {problem}: {short}"));
-    }
-    Ok(())
+        Err(format!("command {number} {problem}: {short}"))
+    });
+    commands.collect()
 }
 
 /// A run of all commands that came to its end.
@@ -134,26 +124,26 @@ pub struct VerifyRun {
 }
 
 impl VerifyRun {
-    /// Returns the newest run if it was a run of these commands.
-    fn newest(raw: &Raw, commands: &[Command]) -> Option<Self> {
-        let journal = raw.recent().ok()?;
+    /// Returns the newest run if it was a run of these commands, or else a run in which none is allowed.
+    fn newest(raw: &Raw, commands: &[Command]) -> Self {
+        let is_of_these = |run: &Self| {
+            let ends = run.commands.iter();
+            ends.map(|end| (&end.command, end.exit != Exit::NotAllowed))
+                .eq(commands
+                    .iter()
+                    .map(|command| (&command.line, command.allowed.is_some())))
+        };
+        let journal = raw.recent().unwrap_or_default();
         let mut entries = journal.iter().rev();
-        let newest: Self = entries.find_map(|entry| entry.note_data(ENDED))?;
-        let lines = commands.iter();
-        let ends = newest.commands.iter();
-        ends.map(|end| (&end.command, end.exit != Exit::NotAllowed))
-            .eq(lines.map(|command| (&command.line, command.allowed.is_some())))
-            .then_some(newest)
-    }
-
-    /// Makes a run of commands of which none is allowed.
-    fn without_permission(commands: &[Command]) -> Self {
-        let ends = commands.iter().map(|command| command.end(Exit::NotAllowed));
-        Self {
-            tree_before: String::new(),
-            commands: ends.collect(),
-            tree_after: String::new(),
-        }
+        let newest = entries.find_map(|entry| entry.note_data(ENDED));
+        newest.filter(is_of_these).unwrap_or_else(|| {
+            let ends = commands.iter().map(|command| command.end(Exit::NotAllowed));
+            Self {
+                tree_before: String::new(),
+                commands: ends.collect(),
+                tree_after: String::new(),
+            }
+        })
     }
 
     /// Returns the commands that were run and did not pass.
@@ -197,22 +187,6 @@ impl VerifyRun {
         let program = raw.table().state.program;
         Some(format!("{why}:\n    {program} verify {}", raw.id()))
     }
-
-    /// Returns each command with its end and the last of what it wrote.
-    fn text(&self, raw: &Raw) -> String {
-        let max_chars = (MAX_OUTPUT_CHARS / self.commands.len().max(1)).min(MAX_TAIL_CHARS);
-        let ends = self.commands.iter().enumerate().map(|(at, command)| {
-            let line = text::one_line(&text::shown(&command.command), MAX_COMMAND_CHARS);
-            let file = raw.store().loop_folder(raw.id()).join(log_name(at + 1));
-            let is_run = command.exit != Exit::NotAllowed;
-            let output = raw.store().read(&file).ok().filter(|_| is_run);
-            let end = tail(&output.unwrap_or_default(), max_chars);
-            format!("$ {line}\n{}\n{end}", command.exit)
-                .trim_end()
-                .to_owned()
-        });
-        ends.collect::<Vec<_>>().join("\n\n")
-    }
 }
 
 /// Returns the name of the file in the loop's folder that has the output of the command of this number.
@@ -240,20 +214,27 @@ pub fn text(raw: &Raw) -> String {
     if !is_used_in(raw) {
         return String::new();
     }
-    match load(raw) {
-        Ok(commands) => VerifyRun::newest(raw, &commands)
-            .unwrap_or_else(|| VerifyRun::without_permission(&commands))
-            .text(raw),
-        Err(why) => format!("Not run: {why}"),
-    }
+    let ends = match load(raw) {
+        Ok(commands) => VerifyRun::newest(raw, &commands).commands,
+        Err(why) => return format!("Not run: {why}"),
+    };
+    let max_chars = (MAX_OUTPUT_CHARS / ends.len()).min(MAX_TAIL_CHARS);
+    let texts = ends.iter().zip(1..).map(|(end, number)| {
+        let line = text::one_line(&text::shown(&end.command), MAX_COMMAND_CHARS);
+        let file = raw.store().loop_folder(raw.id()).join(log_name(number));
+        let is_run = end.exit != Exit::NotAllowed;
+        let output = raw.store().read(&file).ok().filter(|_| is_run);
+        let output = tail(&output.unwrap_or_default(), max_chars);
+        let text = format!("$ {line}\n{}\n{output}", end.exit);
+        text.trim_end().to_owned()
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns a high finding for each command that failed in the newest run.
 pub fn failed(raw: &Raw) -> Vec<Finding> {
-    let commands = load(raw).unwrap_or_default();
-    let run = VerifyRun::newest(raw, &commands);
-    let failed = run.iter().flat_map(VerifyRun::failed);
-    let findings = failed.map(|command| {
+    let run = VerifyRun::newest(raw, &load(raw).unwrap_or_default());
+    let findings = run.failed().map(|command| {
         let line = text::one_line(&text::shown(&command.command), 200);
         let problem = format!("the command {line} failed: {}", command.exit);
         Finding {
@@ -264,73 +245,57 @@ pub fn failed(raw: &Raw) -> Vec<Finding> {
     findings.collect()
 }
 
-/// The reason for which no command was run.
-#[derive(Debug, thiserror::Error)]
-pub enum NotRun {
-    /// The program gives no commands, or none that can be run.
-    #[error("{0}")]
-    NoCommands(String),
-    /// The watcher wanted the end.
-    #[error("interrupted")]
-    Interrupted,
-    /// The loop moved on meanwhile, the journal or the work tree cannot be read, or this is a process of a reviewer or a command.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-}
-
 /// Runs the phase's commands, unless they have passed on this work tree. If another process runs them, waits for its result. The
-/// listener gets a line for each command, and ends the run by `Break`.
+/// listener gets a line for each command. Returns `None` if it ended the run by `Break`.
 ///
 /// # Errors
-/// See [`NotRun`].
-pub fn verify(raw: &Raw, listener: &mut Listener<'_>) -> Result<VerifyRun, NotRun> {
-    command_runs::refuse_inside(SUBJECT)?;
-    let commands = load(raw).map_err(NotRun::NoCommands)?;
-    if commands.iter().all(|command| command.allowed.is_none()) {
-        return Ok(VerifyRun::without_permission(&commands));
-    }
-
-    let folder = raw
-        .store()
-        .open_loop_folder(raw.id())
-        .map_err(unobserved(SUBJECT))?;
-    let mut has_waited = false;
-    let _lock = loop {
-        if let Some(lock) = lock_run(&folder).map_err(Refusal::Store)? {
-            break lock;
-        }
-        let event = if has_waited {
-            RoundEvent::Tick
-        } else {
-            RoundEvent::Line(WAITS)
-        };
-        if listener(event).is_break() {
-            return Err(NotRun::Interrupted);
-        }
-        has_waited = true;
-        std::thread::sleep(POLL_INTERVAL);
-    };
-    command_runs::refuse_moved(raw)?;
-
-    let tree_before = tree(raw).map_err(unobserved(SUBJECT))?;
-    if let Some(run) = VerifyRun::newest(raw, &commands)
-        && run.tree_before == tree_before
-        && (has_waited || !tree_before.is_empty() && run.problem(raw).is_none())
-    {
-        return Ok(run);
-    }
-    let ends = perform(raw, &folder, &commands, listener).map_err(unobserved(SUBJECT))?;
-    let run = VerifyRun {
-        tree_before,
-        commands: ends.ok_or(NotRun::Interrupted)?,
-        tree_after: tree(raw).map_err(unobserved(SUBJECT))?,
-    };
-    let noted = raw.note(ENDED, &run);
-    noted.map_err(Refusal::Store)?;
-    Ok(run)
+/// Returns the reason if no command was run: the program gives none, the loop moved on meanwhile, the journal or the work tree
+/// cannot be read, or this is a process of a reviewer or a command.
+pub fn verify(raw: &Raw, listener: &mut Listener<'_>) -> Result<Option<VerifyRun>, String> {
+    let commands = load(raw)?;
+    run(raw, &commands, listener).map_err(|refusal| refusal.to_string())
 }
 
-/// Runs each allowed command to its end, also after one that failed. Returns `None` if the watcher wanted the end.
+fn run(
+    raw: &Raw,
+    commands: &[Command],
+    listener: &mut Listener<'_>,
+) -> Result<Option<VerifyRun>, Refusal> {
+    if commands.iter().all(|command| command.allowed.is_none()) {
+        return Ok(Some(VerifyRun::newest(raw, commands)));
+    }
+    let mut line = Some(WAITS);
+    let (folder, _lock) = loop {
+        if let Some(locked) = command_runs::lock(raw, SUBJECT)? {
+            break locked;
+        }
+        let event = line.take().map_or(RoundEvent::Tick, RoundEvent::Line);
+        if listener(event).is_break() {
+            return Ok(None);
+        }
+        std::thread::sleep(POLL_INTERVAL);
+    };
+
+    let tree_before = tree(raw).map_err(unobserved(SUBJECT))?;
+    let newest = VerifyRun::newest(raw, commands);
+    let is_same_tree = !tree_before.is_empty() && newest.tree_before == tree_before;
+    if is_same_tree && (line.is_none() || newest.problem(raw).is_none()) {
+        return Ok(Some(newest));
+    }
+    let ended = perform(raw, &folder, commands, listener).map_err(unobserved(SUBJECT))?;
+    let Some(commands) = ended else {
+        return Ok(None);
+    };
+    let run = VerifyRun {
+        tree_before,
+        commands,
+        tree_after: tree(raw).map_err(unobserved(SUBJECT))?,
+    };
+    raw.note(ENDED, &run).map_err(Refusal::Store)?;
+    Ok(Some(run))
+}
+
+/// Runs each allowed command to its end, also after one that failed. Returns `None` if the listener wanted the end.
 fn perform(
     raw: &Raw,
     folder: &Folder,
@@ -346,23 +311,19 @@ fn perform(
     let mut ends = Vec::new();
     for (command, number) in commands.iter().zip(1..) {
         let time_left = deadline.saturating_duration_since(Instant::now());
-        let exit = match &command.allowed {
+        let exit = match command.allowed.clone() {
             None => Exit::NotAllowed,
             Some(_) if time_left.is_zero() => Exit::Failed {
                 problem: format!("not run: the {} of all commands are over", Spelled(timeout)),
             },
-            Some(allowed) => {
-                let allowed = ConfiguredCommand {
-                    timeout: allowed.timeout.min(time_left),
-                    ..allowed.clone()
-                };
+            Some(mut allowed) => {
+                allowed.timeout = allowed.timeout.min(time_left);
                 let line = format!("running {}", text::one_line(&command.line, 200));
                 if listener(RoundEvent::Line(&line)).is_break() {
                     return Ok(None);
                 }
-                let log = log_name(number);
                 let mut watch = || listener(RoundEvent::Tick);
-                let exit = command_runs::run(raw, &allowed, folder, &log, &mut watch);
+                let exit = command_runs::run(raw, &allowed, folder, &log_name(number), &mut watch);
                 if watch().is_break() {
                     return Ok(None);
                 }

@@ -17,7 +17,7 @@ use claudex_loop::program::exit::{Exit, Failure, with_help};
 use claudex_loop::program::review::Review;
 use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{Program, Tone, Variables, out, rounds};
+use claudex_loop::program::{Program, Variables, out, rounds};
 use claudex_loop::review::evidence::{Found, Round};
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_file;
@@ -120,7 +120,6 @@ impl Driver<'_> {
             program: self.program,
             held,
             spec: &REVIEWING_REVIEW,
-            settings: self.settings,
             reviewer: self.reviewer,
         };
         let round = held.fields().round;
@@ -155,7 +154,7 @@ impl Driver<'_> {
         for finding in findings.iter().take(MAX_SHOWN_FINDINGS) {
             let severity = finding.severity.to_string().to_lowercase();
             let line = format!("    {severity:<6}  {}", findings_file::bullet(finding));
-            self.console.plain(&line, &severity, Tone::Heading);
+            self.console.plain(&line, &severity, out::HEADING);
         }
         let more = findings.len().saturating_sub(MAX_SHOWN_FINDINGS);
         if more > 0 {
@@ -165,7 +164,7 @@ impl Driver<'_> {
 
     /// Shows a heading.
     fn show(&self, line: &str) {
-        self.console.plain(line, line, Tone::Heading);
+        self.console.plain(line, line, out::HEADING);
     }
 
     /// Returns a listener that shows the events of the reviewer and the drafter. It breaks after a signal, or if another process

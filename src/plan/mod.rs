@@ -29,7 +29,7 @@ use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Ended, Failure};
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::surroundings::Surroundings;
-use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables};
+use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables, messages};
 
 pub use typestate::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, Start, Verb};
 use typestate::{DecisionSignal, Summarizing, Transition};
@@ -172,6 +172,6 @@ fn enter(held: &AnyLoop) -> Result<Vec<String>, String> {
     if !phase.is_terminal() {
         return Ok(Vec::new());
     }
-    runner::clear(held.raw());
+    messages::clear(held.raw());
     Ok(change.into_iter().collect())
 }

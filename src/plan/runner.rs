@@ -50,14 +50,6 @@ pub(super) fn line(raw: &Raw) -> String {
     }
 }
 
-/// Removes the runner, prompt and lock of a loop that is over. State, findings and journal stay.
-pub(super) fn clear(raw: &Raw) {
-    let store = raw.store();
-    if let Err(error) = store.clear(raw.id(), &[SUFFIX, "-prompt.txt", ".lock"]) {
-        store.log(&format!("{} clean-up: {error}", raw.id()));
-    }
-}
-
 /// Writes the runner for the round that a loop is in.
 pub(super) fn write(held: &AnyLoop) -> Result<(), String> {
     let raw = held.raw();

@@ -34,16 +34,16 @@ pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Result<E
         ));
     }
     let held = loops::open(program, &store, &id, Actor::Person)?;
-    let exit = adopt_held(held.raw())?;
+    adopt_held(held.raw())?;
     messages::print_last(program, &*held);
-    Ok(exit)
+    Ok(Exit::Complete)
 }
 
 /// Takes a loop over into the caller's session. A terminal has no session, so there the next session that ends a turn takes it.
 ///
 /// # Errors
 /// Returns an error if the loop is over or cannot be changed.
-pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
+pub fn adopt_held(raw: &Raw) -> Result<(), Failure> {
     loops::check_active(raw)?;
     let store = raw.store();
     let id = raw.id();
@@ -59,7 +59,7 @@ pub fn adopt_held(raw: &Raw) -> Result<Exit, Failure> {
             "Loop {id} belongs to no session now: the next session that ends a turn in this project takes it."
         ),
     });
-    Ok(Exit::Complete)
+    Ok(())
 }
 
 /// Asks on the terminal; only a yes is one. Without a terminal, `problem` and `help` refuse the command.

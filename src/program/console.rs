@@ -6,9 +6,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::builder::styling::Style;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::out::{self, Tone};
+use super::out;
 use crate::review::round::RoundEvent;
 
 /// The most bytes of a program's lines that are printed without a terminal. A client shows an agent these lines and the findings;
@@ -49,16 +50,7 @@ impl Console {
         }
     }
 
-    /// Returns `Break` once the process was asked to end.
-    pub fn flow(&self) -> ControlFlow<()> {
-        if self.interrupted.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
-
-    /// Shows an event of a round, and returns the flow.
+    /// Shows an event of a round. Returns `Break` once the process was asked to end.
     pub fn event(&self, event: RoundEvent<'_>) -> ControlFlow<()> {
         match event {
             RoundEvent::Began(reviewer) => self.line(&format!("reviewer: {reviewer}")),
@@ -66,7 +58,11 @@ impl Console {
             RoundEvent::Reviewer(line) => self.program_line(line),
             RoundEvent::Tick => {}
         }
-        self.flow()
+        if self.interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// Shows a line that a program wrote, at the limit a note instead, and then nothing.
@@ -83,25 +79,25 @@ impl Console {
 
     /// Shows a line with the prefix.
     pub fn line(&self, line: &str) {
-        self.emphasize(line, "", Tone::Heading);
+        self.emphasize(line, "", out::HEADING);
     }
 
     /// Shows a line with the prefix and a coloured word.
-    pub fn emphasize(&self, line: &str, word: &str, tone: Tone) {
-        self.plain(&format!("{}{line}", self.prefix), word, tone);
+    pub fn emphasize(&self, line: &str, word: &str, style: Style) {
+        self.plain(&format!("{}{line}", self.prefix), word, style);
     }
 
     /// Shows text as it is.
     pub fn text(&self, text: &str) {
-        self.plain(text, "", Tone::Heading);
+        self.plain(text, "", out::HEADING);
     }
 
     /// Shows a line as it is, with a coloured word.
-    pub fn plain(&self, line: &str, word: &str, tone: Tone) {
+    pub fn plain(&self, line: &str, word: &str, style: Style) {
         if self.is_stderr {
             out::note(line);
         } else {
-            out::emphasize(line, word, tone);
+            out::emphasize(line, word, style);
         }
     }
 }

@@ -12,7 +12,7 @@ use super::client_files::{HOOKS_OFF, StopHooks};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::{Settings, user_path};
-use super::{Tone, locate, loops, out, reviewers};
+use super::{locate, loops, out, reviewers};
 use crate::process::configured::is_installed;
 use crate::process::environment::{find_installed, find_program};
 use crate::store::StateHome;
@@ -61,14 +61,14 @@ impl Check {
     }
 
     fn print(&self) {
-        let tone = match self.result {
-            "ok" => Tone::Good,
-            "warning" => Tone::Warning,
-            _ => Tone::Bad,
+        let style = match self.result {
+            "ok" => out::GOOD,
+            "warning" => out::WARNING,
+            _ => out::BAD,
         };
         let found = text::lines(&self.found, MAX_TEXT_CHARS);
         let line = format!("{:<7}  {:<13}  {found}", self.result, self.name);
-        out::emphasize(&line, self.result, tone);
+        out::emphasize(&line, self.result, style);
         if let Some(help) = &self.help {
             let help = text::lines(help, MAX_TEXT_CHARS);
             out::line(&format!("         help: {help}"));
@@ -274,14 +274,14 @@ fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Check {
         .filter(|(_, reviewer)| reviewers::is_installed(reviewer, root))
         .map(|(name, _)| name.as_str())
         .collect();
-    let name = &*chosen.reviewer.name;
+    let name = &*chosen.first.name;
     if !installed.contains(&name) {
         let found = format!("the program of {name} is not on PATH outside of the project");
         return Check::problem(found, format!("install it, or {help}"));
     }
     Check::ok(format!(
         "{}; installed: {}",
-        chosen.shown,
+        chosen.first.shown,
         installed.join(", ")
     ))
 }

@@ -2,11 +2,6 @@
 
 use jiff::Timestamp;
 
-/// Returns a time to the second: `2026-11-22T00:02:03Z`.
-pub(super) fn time(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
 /// Returns the seconds from one time to a later one.
 pub(super) fn between(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_second() - from.as_second()).unwrap_or_default()

@@ -30,24 +30,6 @@ pub(super) fn give_up(info: &ProgramInfo, id: &str, words: &str) -> String {
     })
 }
 
-/// Returns the command that starts a loop from a document that the program did not write. It has the path below the project's
-/// root, because a message cannot have the quotes that another path may need.
-pub(super) fn import(info: &ProgramInfo, root: &Utf8Path, document: &Utf8Path) -> String {
-    let document = document.strip_prefix(root).unwrap_or(document);
-    let import = || format!("import {}", shell::quote(&text::exact(document)));
-    info.command(&info.take_up.map_or_else(import, str::to_owned))
-}
-
-/// Returns how a user takes over a loop that is not theirs. The command is on its own line, so that no shell runs it.
-pub(super) fn take_over(info: &ProgramInfo, id: &str) -> String {
-    let words = format!("adopt {id}");
-    let slash = info
-        .slash(&words)
-        .map_or_else(String::new, |slash| format!(" with {slash}"));
-    let program = info.program;
-    format!("if you trust it, take it over{slash}, in a terminal:\n    {program} {words}")
-}
-
 /// Returns the user's options for a loop that cannot be opened or started, or `None` if the error has them.
 fn help(info: &ProgramInfo, root: &Utf8Path, error: &OpenError) -> Option<String> {
     Some(match error {
@@ -63,7 +45,16 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &OpenError) -> Option<String
             help_with_active(info, id, folder)
         }
         OpenError::Store(StoreError::NotOurs { id, path, why }) => match why {
-            WhyNotOurs::Journal(_) => take_over(info, id),
+            WhyNotOurs::Journal(_) => {
+                let adopt = format!("adopt {id}");
+                let words = info.slash(&adopt).map(|slash| format!(" with {slash}"));
+                let with_slash = words.unwrap_or_default();
+                // The command is on its own line, so that no shell runs it.
+                format!(
+                    "if you trust it, take it over{with_slash}, in a terminal:\n    {} {adopt}",
+                    info.program
+                )
+            }
             WhyNotOurs::PutBack { .. } => {
                 let program = info.program;
                 let file = shell::quote(&text::exact(path));
@@ -72,7 +63,11 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &OpenError) -> Option<String
                 )
             }
             WhyNotOurs::NoJournal | WhyNotOurs::NoMachine => {
-                format!("to continue it:{}", import(info, root, path))
+                // It has the path below the project's root: a message cannot have the quotes that another path may need.
+                let below = path.strip_prefix(root).unwrap_or(path);
+                let import = || format!("import {}", shell::quote(&text::exact(below)));
+                let words = info.take_up.map_or_else(import, str::to_owned);
+                format!("to continue it:{}", info.command(&words))
             }
         },
         _ => return None,

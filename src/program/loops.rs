@@ -9,7 +9,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{attempts, incompatible, locate, messages, out};
-use crate::machine::{Actor, OpenError, Raw};
+use crate::machine::{Actor, Raw};
 use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
@@ -31,18 +31,15 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
     let here = here()?;
     let stores = locate::stores(info.state, &[&here]);
     let Some(id) = id else {
-        let Some(session) = Caller::from_env().session else {
-            return find_active(info);
+        let of_session = |session: String| {
+            let active = locate::loops_in(&stores, Store::list_active);
+            let mut driven = locate::filter_session(info, active, &session).into_iter();
+            driven
+                .next()
+                .or_else(|| locate::archived_of_session(&stores, &session))
         };
-        let loops = locate::filter_session(
-            info,
-            locate::loops_in(&stores, Store::list_active),
-            &session,
-        );
-        let found = loops.into_iter().next();
-        return found
-            .or_else(|| locate::archived_of_session(&stores, &session))
-            .map_or_else(|| find_active(info), Ok);
+        let found = Caller::from_env().session.and_then(of_session);
+        return found.map_or_else(|| find_active(info), Ok);
     };
     let list = format!("`{} list` shows the loops of this project", info.program);
     let id = LoopId::parse(id, info.state.ids).map_err(|_| {
@@ -146,7 +143,10 @@ pub(super) fn open(
     id: &LoopId,
     actor: Actor,
 ) -> Result<HeldLoop, Failure> {
-    check_open(program.info, program.app.open(store, id, actor))
+    let opened = program.app.open(store, id, actor);
+    let held = opened.map_err(|error| incompatible::failure(program.info, error))?;
+    check_opened(program.info, held.raw(), actor)?;
+    Ok(held)
 }
 
 /// Finds and opens a loop for a change by the caller.
@@ -156,16 +156,6 @@ pub(super) fn open_found(program: &Program, id: Option<&str>) -> Result<HeldLoop
     let settings = settings(program.info, store.root(), None)?;
     let held = open(program, &store, &id, actor)?;
     program.prepare(&*held, &settings, actor);
-    Ok(held)
-}
-
-/// Checks a loop that was opened for a change, and prints the repairs.
-pub(super) fn check_open(
-    info: &ProgramInfo,
-    opened: Result<HeldLoop, OpenError>,
-) -> Result<HeldLoop, Failure> {
-    let held = opened.map_err(|error| incompatible::failure(info, error))?;
-    check_opened(info, held.raw(), held.raw().actor())?;
     Ok(held)
 }
 

@@ -95,10 +95,10 @@ fn possible(raw: &Raw) -> String {
     text::command_lines(&ways.map(|way| way.command).collect::<Vec<_>>())
 }
 
-/// Removes the lock file of a loop that is over. A failure is noted in the folder's log.
+/// Removes the files beside the document of a loop that is over. A failure is noted in the folder's log.
 pub fn clear(raw: &Raw) {
     if phase(raw).terminal
-        && let Err(error) = raw.store().clear(raw.id(), &[".lock"])
+        && let Err(error) = raw.store().clear(raw.id())
     {
         raw.store().log(&format!("{} clean-up: {error}", raw.id()));
     }

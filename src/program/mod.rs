@@ -57,4 +57,3 @@ pub use builder::Program;
 pub use clap;
 pub use extension::{Extension, NextAction, NoExtension, NotTaken, Variables};
 pub use help::Group;
-pub use out::Tone;

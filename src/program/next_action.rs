@@ -153,13 +153,10 @@ pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
     if commands.is_empty() || program.extension.next_action(held).is_some() {
         return note;
     }
+    let end = if next.contains('\n') { "\n" } else { ". " };
+    let sentence = note.trim_end_matches('.');
     let commands = text::command_lines(&commands);
-    if next.contains('\n') {
-        format!("{note}\nYou can also run:{commands}")
-    } else {
-        let sentence = note.trim_end_matches('.');
-        format!("{sentence}. You can also run:{commands}")
-    }
+    format!("{sentence}{end}You can also run:{commands}")
 }
 
 /// Returns the commands of the transitions that are open, those without arguments also as slash commands.

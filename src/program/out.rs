@@ -9,18 +9,14 @@ use clap::builder::styling::{AnsiColor, Style};
 use super::caller::Caller;
 use crate::text;
 
-/// The meaning of a coloured word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
-    /// A label or a heading.
-    Heading,
-    /// Correct.
-    Good,
-    /// Something to know about.
-    Warning,
-    /// Something that stops a loop.
-    Bad,
-}
+/// The style of a label or a heading.
+pub const HEADING: Style = Style::new().bold();
+/// The style of a good result.
+pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
+/// The style of something to know about.
+pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// The style of something that stops a loop.
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// Turns colours off inside a client, because an agent reads the output there.
 pub(super) fn disable_color_inside_client() {
@@ -31,19 +27,15 @@ pub(super) fn disable_color_inside_client() {
 
 /// Prints lines on stdout. Their paths stay exact: people and agents copy them.
 pub fn line(text: &str) {
-    emphasize(text, "", Tone::Heading);
+    emphasize(text, "", HEADING);
 }
 
 /// Prints a line on stdout with the first occurrence of the word coloured.
-pub fn emphasize(text: &str, word: &str, tone: Tone) {
-    let style = match tone {
-        _ if word.is_empty() => Style::new(),
-        Tone::Heading => Style::new().bold(),
-        Tone::Good => AnsiColor::Green.on_default().bold(),
-        Tone::Warning => AnsiColor::Yellow.on_default().bold(),
-        Tone::Bad => AnsiColor::Red.on_default().bold(),
-    };
-    let text = text::plain(text).replacen(word, &format!("{style}{word}{style:#}"), 1);
+pub fn emphasize(text: &str, word: &str, style: Style) {
+    let mut text = text::plain(text);
+    if !word.is_empty() {
+        text = text.replacen(word, &format!("{style}{word}{style:#}"), 1);
+    }
     let _ = writeln!(anstream::stdout().lock(), "{text}");
 }
 

@@ -7,7 +7,7 @@ use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{adopt, incompatible, loops, messages, next_action, out, verbs};
-use crate::machine::{Actor, OpenError, Raw};
+use crate::machine::{Actor, OpenError};
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -39,7 +39,18 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failu
         next.waits_for,
         next.next
     ));
-    print_session(info, raw, is_for_any)?;
+    let session = Caller::from_env().session;
+    match loops::owner(raw) {
+        owner if session.is_some() && session == owner => {
+            out::line("The next stop of this session drives it.");
+        }
+        Some(owner) if session.is_none() && !is_for_any => out::line(&format!(
+            "The stops of session {} drive it. To hand it to the next session that ends a turn in this project:{}",
+            text::one_line(&owner, 200),
+            text::command_lines(&[format!("{} adopt {id}", info.program)])
+        )),
+        _ => adopt::adopt_held(raw)?,
+    }
     messages::print_last(program, &*held);
     Ok(Exit::Complete)
 }
@@ -77,29 +88,6 @@ pub(super) fn choose(program: &Program, id: &str) -> Result<Exit, Failure> {
     out::line(&format!(
         "The stops of its session drive loop {id} now, until another of its loops is changed or chosen."
     ));
-    Ok(Exit::Complete)
-}
-
-/// Prints whose stops drive a loop. Takes it over before that in a session, or if any session can continue it.
-fn print_session(info: &ProgramInfo, raw: &Raw, is_for_any: bool) -> Result<Exit, Failure> {
-    let session = Caller::from_env().session;
-    let owner = loops::owner(raw);
-    if session.is_some() && session == owner {
-        out::line("The next stop of this session drives it.");
-        return Ok(Exit::Complete);
-    }
-    if session.is_some() || is_for_any {
-        return adopt::adopt_held(raw);
-    }
-    out::line(&match owner {
-        None => "It belongs to no session: the next one that ends a turn in this project takes it."
-            .to_owned(),
-        Some(owner) => format!(
-            "The stops of session {} drive it. To hand it to the next session that ends a turn in this project:{}",
-            text::one_line(&owner, 200),
-            text::command_lines(&[format!("{} adopt {}", info.program, raw.id())])
-        ),
-    });
     Ok(Exit::Complete)
 }
 

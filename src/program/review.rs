@@ -9,8 +9,8 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::reviewers::Chosen;
 use super::settings::Settings;
-use super::{Tone, arguments, attempts, incompatible, loops, messages, reviewers, rounds};
-use crate::behaviours::verify::{self, NotRun};
+use super::{arguments, attempts, incompatible, loops, messages, out, reviewers, rounds};
+use crate::behaviours::verify;
 use crate::machine::{Actor, LoopFacts as _, LoopHandle, PersonaInfo, PhaseDeclaration as _, Raw};
 use crate::review::ReviewSpec;
 use crate::review::evidence::Round;
@@ -64,7 +64,6 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result
         program,
         held: &*held,
         spec,
-        settings: &settings,
         reviewer: &reviewer,
     };
     review.run_and_print()
@@ -87,7 +86,6 @@ pub fn by_hand(
         program,
         held,
         spec,
-        settings: &settings,
         reviewer: &reviewers::choose(None, Some((raw, spec)), &settings, root)?,
     };
     review.run_and_print()
@@ -101,9 +99,7 @@ pub struct Review<'r> {
     pub held: &'r dyn LoopHandle,
     /// The review that the machine declares.
     pub spec: &'static ReviewSpec,
-    /// The settings.
-    pub settings: &'r Settings,
-    /// The reviewer. Its time limits are also those of a reviewer that takes over.
+    /// The reviewers.
     pub reviewer: &'r Chosen,
 }
 
@@ -156,7 +152,7 @@ impl Review<'_> {
             ""
         };
         let result = format!("{before}{}", result(raw, run));
-        console.emphasize(&result, rounds::CLEAN, Tone::Good);
+        console.emphasize(&result, rounds::CLEAN, out::GOOD);
         let output = round::output_path(raw.store(), raw.id(), &run.began.run);
         if run.cause().is_some() && output.exists() {
             console.line(&format!("what it wrote: {}", text::exact(&output)));
@@ -188,28 +184,19 @@ impl Review<'_> {
             verified: verify::text(raw),
             failed: verify::failed(raw),
         };
-        let ask = |reviewer: &Chosen, listener: &mut round::Listener<'_>| {
-            let limits = self.reviewer.limits;
-            round::run(&prompt, limits, &reviewer.reviewer, &mut |event| {
-                listener(match event {
-                    RoundEvent::Began(_) => RoundEvent::Began(&reviewer.shown),
-                    event => event,
-                })
-            })
-        };
-        let mut ended = ask(self.reviewer, listener);
-        let mut last = self.reviewer;
-        for next in &self.reviewer.next {
+        let limits = self.reviewer.limits;
+        let mut last = &self.reviewer.first;
+        let mut ended = round::run(&prompt, limits, last, listener);
+        for next in &self.reviewer.others {
             let cause = ended.as_ref().ok().and_then(|report| report.run.cause());
             let Some(cause) = cause.filter(|cause| cause.kind.falls_over()) else {
                 break;
             };
-            let from = &last.reviewer.name;
-            let to = &next.reviewer.name;
+            let (from, to) = (&last.name, &next.name);
             let line = format!("{from} could not run, {to} reviews instead: {cause}");
             // A listener that cancels does so again at the next event.
             let _ = listener(RoundEvent::Line(&line));
-            ended = ask(next, listener);
+            ended = round::run(&prompt, limits, next, listener);
             last = next;
         }
         ended
@@ -228,9 +215,9 @@ fn verify_first(
         return Ok(());
     }
     let not_run = match verify::verify(raw, listener) {
-        Ok(ran) => ran.permission_problem(raw),
-        Err(NotRun::Interrupted) => return Err(RoundError::Interrupted),
-        Err(why) => Some(why.to_string()),
+        Ok(Some(ran)) => ran.permission_problem(raw),
+        Ok(None) => return Err(RoundError::Interrupted),
+        Err(why) => Some(why),
     };
     if let Some(why) = not_run {
         let line = format!("commands that verify the work were not run: {why}");

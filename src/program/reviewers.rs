@@ -18,32 +18,28 @@ use crate::text;
 /// The reviewers that `auto` tries, in this order.
 pub const AUTO: [&str; 2] = ["codex", "claude"];
 
-/// A reviewer and how it was chosen.
+/// The reviewers of a round.
 pub struct Chosen {
     /// The reviewer.
-    pub reviewer: Client,
-    /// `codex (auto)`, `codex`.
-    pub shown: String,
-    /// The time limits of the settings.
+    pub first: Client,
+    /// The reviewers that take over in turn if the first cannot run: those of `auto`, and never `lint`.
+    pub others: Vec<Client>,
+    /// The time limits of the first, which also the others have.
     pub limits: Limits,
-    /// The reviewers that take over in turn if this one cannot run: those of `auto`, and never `lint`.
-    pub next: Vec<Chosen>,
 }
 
 impl Chosen {
-    /// Makes a reviewer of the configuration.
-    fn configured(name: &str, settings: ReviewerSettings, all: &Settings) -> Self {
+    fn new(first: Client, others: Vec<Client>, all: &Settings) -> Self {
         let usual = all.limits.review();
+        let own = &first.settings;
         let limits = Limits {
-            timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
-            idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
+            timeout: own.timeout.map_or(usual.timeout, |time| time.0),
+            idle: own.idle_timeout.map_or(usual.idle, |time| time.0),
         };
-        let name = name.to_owned();
         Self {
-            shown: name.clone(),
-            reviewer: Client { name, settings },
+            first,
+            others,
             limits,
-            next: Vec::new(),
         }
     }
 }
@@ -74,7 +70,12 @@ pub fn choose(
         return Ok(choose_installed(review, settings, root));
     }
     if let Some(found) = settings.reviewers.get(name) {
-        return Ok(Chosen::configured(name, found.clone(), settings));
+        let client = Client {
+            name: name.to_owned(),
+            shown: name.to_owned(),
+            settings: found.clone(),
+        };
+        return Ok(Chosen::new(client, Vec::new(), settings));
     }
     let problem = settings.unknown_reviewer(name);
     let (message, help) = problem.split_once('\n').unwrap_or_default();
@@ -103,23 +104,23 @@ fn choose_installed(
     if names.is_empty() {
         names.push("lint");
     }
-    let chosen = names.into_iter().map(|name| {
+    let clients = names.into_iter().map(|name| {
         let mut found = settings.reviewers[name].clone();
-        let mut label = format!("{name} (auto)");
+        let mut shown = format!("{name} (auto)");
         if let Some((_, model)) = preferred.as_ref().filter(|(first, _)| first == name) {
             found.model = found.model.or(model.clone());
             if let Some(model) = &found.model {
-                label = format!("{name} (auto, {})", text::one_line(model, 60));
+                shown = format!("{name} (auto, {})", text::one_line(model, 60));
             }
         }
-        Chosen {
-            shown: label,
-            ..Chosen::configured(name, found, settings)
+        Client {
+            name: name.to_owned(),
+            shown,
+            settings: found,
         }
     });
-    let mut next: Vec<Chosen> = chosen.collect();
-    let first = next.remove(0);
-    Chosen { next, ..first }
+    let mut others: Vec<Client> = clients.collect();
+    Chosen::new(others.remove(0), others, settings)
 }
 
 /// Returns whether the program of a reviewer is installed outside of the project. It may not be logged in.

@@ -79,12 +79,10 @@ pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
         }
     };
     if spec.is_numbered() {
-        let mut rows: Vec<_> = runs
-            .iter()
+        let with_file = runs.iter().filter(|run| run.findings_file().is_some());
+        return with_file
             .map(|run| row(run.began.round, Some(run)))
             .collect();
-        rows.retain(|row| row.file.is_some());
-        return rows;
     }
     let of_round = |round| {
         let run = runs.iter().rfind(|run| run.began.round == round);

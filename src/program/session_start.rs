@@ -58,19 +58,11 @@ fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &st
     let is_for_any = |one: &Listed| !is_unowned(one) && is_for_any_session(info, one);
     let is_anothers = |one: &Listed| !is_unowned(one) && !is_for_any_session(info, one);
 
-    if let Some((store, listed)) = find(&is_own) {
+    let for_any = || find(&is_for_any).filter(|_| !is_compacted);
+    if let Some((store, listed)) = find(&is_own).or_else(for_any) {
         return describe_own(program, store, &listed.id, is_compacted);
     }
-    if is_compacted {
-        let found = find(&is_anothers);
-        return found.map_or_else(HookOutput::default, |(store, listed)| {
-            describe_foreign(info, store, listed, false)
-        });
-    }
-    if let Some((store, listed)) = find(&is_for_any) {
-        return describe_own(program, store, &listed.id, false);
-    }
-    if let Some((_, listed)) = find(&is_unowned) {
+    if let Some((_, listed)) = find(&is_unowned).filter(|_| !is_compacted) {
         let line = format!(
             "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
             listed.id,
@@ -79,8 +71,8 @@ fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &st
         );
         return inform(info, &line, true);
     }
-    if let Some((_, id)) = session.and_then(|session| locate::archived_of_session(stores, session))
-    {
+    let of_session = |session| locate::archived_of_session(stores, session);
+    if let Some((_, id)) = session.filter(|_| !is_compacted).and_then(of_session) {
         let line = format!("loop {id} of this session {}", archived_note(info, &id));
         return inform(info, &line, true);
     }

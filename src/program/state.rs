@@ -14,7 +14,7 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{archive, attempts, durations, locate, loops, out, rounds, verbs};
+use super::{archive, attempts, locate, loops, out, rounds, verbs};
 use crate::files::{self, Folder, Lock};
 use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
@@ -234,7 +234,7 @@ fn edit(
             let why = format!("`{}` cannot name a field", field.escape_debug());
             return Err(io::Error::new(ErrorKind::InvalidInput, why));
         }
-        document.set(UPDATED, &durations::time(Timestamp::now()).into());
+        document.set(UPDATED, &format!("{:.0}", Timestamp::now()).into());
         document.set(field, value);
         let bytes = document.to_bytes();
         Form::Lines.parse(&bytes)?;

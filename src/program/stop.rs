@@ -63,8 +63,8 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
             let stop = Stop {
                 program,
                 input,
-                store: &store,
-                id: &id,
+                store,
+                id,
             };
             let decided = stop.run_steps(&mut notes);
             decided.unwrap_or_else(|error| stop.fail("was left as it is", &error))
@@ -81,8 +81,8 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
 struct Stop<'a> {
     program: &'a Program,
     input: &'a Input,
-    store: &'a Store,
-    id: &'a LoopId,
+    store: Store,
+    id: LoopId,
 }
 
 impl Stop<'_> {
@@ -119,12 +119,11 @@ impl Stop<'_> {
 
     /// Opens the loop, and binds it to the session if no session has it.
     fn open(&self) -> Result<HeldLoop, String> {
-        let info = self.program.info;
         let open = || {
-            self.program
-                .app
-                .open(self.store, self.id, Actor::Hook)
-                .map_err(|error| incompatible::line(info, self.store, self.id, &error))
+            let opened = self.program.app.open(&self.store, &self.id, Actor::Hook);
+            opened.map_err(|error| {
+                incompatible::line(self.program.info, &self.store, &self.id, &error)
+            })
         };
         let mut held = open()?;
         let session = self.input.session_id.as_deref();
@@ -136,7 +135,7 @@ impl Stop<'_> {
                 .map_err(|error| error.to_string())?;
             held = open()?;
         }
-        if let Err(error) = self.store.touch(self.id) {
+        if let Err(error) = self.store.touch(&self.id) {
             self.log(&format!("touch: {error}"));
         }
         Ok(held)
@@ -144,7 +143,7 @@ impl Stop<'_> {
 
     /// Returns the reason for which the turn's end leaves the loop as it is, or `None` if this stop drives it. Adds notes.
     fn reason_to_stay(&self, raw: &Raw, notes: &mut Vec<String>) -> Option<&'static str> {
-        let id = self.id;
+        let id = &self.id;
         let wait = self.count_wait();
         if self.store.is_paused(id) {
             let resume = self.program.info.command(&format!("resume {id}"));
@@ -176,7 +175,7 @@ impl Stop<'_> {
             format!("{}-runner.sh", self.id),
         ];
         let tasks = self.input.awaited_tasks(|command| {
-            calls.iter().any(|call| command.contains(call)) && self.store.is_running(self.id)
+            calls.iter().any(|call| command.contains(call)) && self.store.is_running(&self.id)
         });
         let state_home = StateHome::of_user(program);
         let home = state_home.folder();

@@ -34,7 +34,8 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
     {
         return give_up(&store, &id);
     }
-    let held = loops::check_open(info, opened)?;
+    let held = opened.map_err(|error| incompatible::failure(info, error))?;
+    loops::check_opened(info, held.raw(), actor)?;
     if let Some(arguments) = program
         .extension
         .start_instead(&*held, &verb)

@@ -4,7 +4,7 @@ use super::builder::Program;
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::{loops, messages, out};
-use crate::behaviours::verify::{self, NotRun};
+use crate::behaviours::verify;
 
 /// Runs the commands of the phase that a loop is in.
 pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failure> {
@@ -13,8 +13,8 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failur
     let raw = held.raw();
     let console = Console::new(info.line(""), false);
     let ran = match verify::verify(raw, &mut |event| console.event(event)) {
-        Ok(ran) => ran,
-        Err(NotRun::Interrupted) => return Ok(Exit::Interrupted),
+        Ok(Some(ran)) => ran,
+        Ok(None) => return Ok(Exit::Interrupted),
         Err(why) => {
             let problem = format!("loop {}: {why}", raw.id());
             return Err(Failure::refuse(problem, &messages::unchanged(raw)));

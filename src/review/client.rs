@@ -43,6 +43,8 @@ const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
 pub struct Client {
     /// The name in the configuration.
     pub name: String,
+    /// The name, and how it was chosen: `codex (auto)`, `codex`.
+    pub shown: String,
     /// The settings.
     pub settings: ReviewerSettings,
 }

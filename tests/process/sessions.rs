@@ -105,7 +105,7 @@ fn resume_in_terminal_names_whose_stops_drive() {
         "goes on in phase reviewing and waits for the review of round 1\n",
     );
     project.run(&format!("adopt {id} --yes")).exits(0);
-    let nobody = "It belongs to no session: the next one that ends a turn";
+    let nobody = "belongs to no session now: the next session that ends a turn";
     project.answers(&resume, 0, nobody);
     project.fire_as("fresh").blocked();
     assert_eq!(project.field(&id, "session_id"), "fresh");

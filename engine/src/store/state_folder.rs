@@ -262,10 +262,10 @@ impl Store {
             .or_io("write", self.sidecar(id, suffix))
     }
 
-    /// Removes files beside the document, named by their suffixes (`-runner.sh`, `.lock`).
-    pub fn clear(&self, id: &LoopId, suffixes: &[&str]) -> Result<(), StoreError> {
+    /// Removes the files beside the document.
+    pub fn clear(&self, id: &LoopId) -> Result<(), StoreError> {
         let here = self.open_folder().or_io("open", &self.folder)?;
-        for suffix in suffixes {
+        for suffix in SIDECARS {
             if_there(here.remove(&format!("{id}{suffix}")))
                 .or_io("remove", self.sidecar(id, suffix))?;
         }

@@ -11,7 +11,7 @@ use crate::program::Program;
 use crate::program::arguments::Look;
 use crate::program::caller::RUN;
 use crate::program::exit::{Exit, Failure};
-use crate::program::{durations, loops, out, rounds};
+use crate::program::{loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
 use crate::store::{ChangeEntry, Entry, NoteEntry};
@@ -181,7 +181,7 @@ pub(in crate::program) fn journal(program: &Program, look: &Look) -> Result<Exit
     }
     let past = Past::new(info.table, entries.into());
     for (entry, line) in past.entries.iter().zip(past.lines(past.entries.iter())) {
-        out::line(&format!("{}  {line}", durations::time(time(entry))));
+        out::line(&format!("{:.0}  {line}", time(entry)));
     }
     Ok(Exit::Complete)
 }

@@ -11,7 +11,7 @@ use crate::message::Message;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::settings::MAX_ROUNDS;
-use crate::program::{Tone, durations, locate, loops, out, rounds};
+use crate::program::{durations, locate, loops, out, rounds};
 use crate::store::{Listed, Store, to_count, to_plain};
 use crate::text;
 
@@ -105,7 +105,7 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, F
     )?;
     for line in out::table(&text).lines() {
         let head = if line.starts_with("LOOP ") { line } else { "" };
-        out::emphasize(line, head, Tone::Heading);
+        out::emphasize(line, head, out::HEADING);
     }
     Ok(Exit::Complete)
 }

@@ -27,7 +27,7 @@ const MAX_LINE_CHARS: usize = 400;
 fn dated(at: Timestamp, now: Timestamp, line: &str) -> String {
     let age = durations::elapsed(durations::between(at, now));
     let line = text::one_line(line, MAX_LINE_CHARS);
-    format!("{}, {age} ago: {line}", durations::time(at))
+    format!("{at:.0}, {age} ago: {line}")
 }
 
 /// Returns the result of the last stop with its reason, from the folder's log, or `None` if it made the last change.
@@ -131,7 +131,7 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let chosen = || {
         let root = raw.store().root();
         let chosen = reviewers::choose(None, Some((raw, spec)), settings, root);
-        Some(chosen.ok()?.shown)
+        Some(chosen.ok()?.first.shown)
     };
     Some(json!({
         "round": round,

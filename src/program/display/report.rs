@@ -21,7 +21,7 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::settings::Settings;
 use crate::program::{loops, messages, out, rounds};
 use crate::review::findings::Finding;
-use crate::review::runs::{Run, RunOutcome};
+use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::{finding_history, subject};
 use crate::store::ChangeEntry;
 use crate::text;
@@ -123,19 +123,19 @@ fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
 
 /// Returns all findings, oldest first. If each visit of a phase starts clean, its rounds have their own history.
 fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
-    let mut groups: BTreeMap<(Option<u64>, &str), BTreeMap<u64, Run>> = BTreeMap::new();
-    for run in past.runs.iter().filter(|run| run.verdict().is_some()) {
+    let mut groups: BTreeMap<(Option<u64>, &str), Vec<Run>> = BTreeMap::new();
+    for run in &past.runs {
         let phase = phase_of(raw, past, run);
         let review = phase.and_then(|phase| phase.review());
         let is_fresh = review.is_some_and(|spec| spec.fresh);
         let visit = run.began.visit.filter(|_| is_fresh);
         let group = groups.entry((visit, phase.map_or("", |phase| phase.stored)));
-        // Of several reviews of a round the last one counts.
-        group.or_default().insert(run.began.round, run.clone());
+        group.or_default().push(run.clone());
     }
     let mut facts = Vec::new();
-    for ((visit, phase), rounds) in groups {
-        let rounds = Vec::from_iter(rounds.into_values());
+    for ((visit, phase), runs) in groups {
+        // Of several reviews of a round the last one counts.
+        let rounds = Vec::from_iter(runs::verdicts(runs).into_values());
         for history in finding_history::standings(&rounds) {
             // Nothing is carried if each review starts clean.
             let standing = Some(history.standing).filter(|_| visit.is_none());
@@ -179,29 +179,28 @@ fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
         let text = subject::now(raw, spec).ok()??;
         Some((subject::title(raw, spec), NOW.to_owned(), text))
     });
-    let mut newest: BTreeMap<String, (String, String)> = BTreeMap::new();
-    let mut changes = Vec::new();
-    for (subject, label, text) in reviewed.chain(now) {
-        if let Some((from, before)) = newest.get(&subject)
-            && (label != NOW || *before != text)
-        {
-            let diff = diff(before, &text);
-            let count = |sign| {
-                let lines = diff.iter().flat_map(|diff| diff.lines());
-                lines.filter(|line| line.starts_with(sign)).count()
-            };
-            changes.push(json!({
-                "subject": text::one_line(&subject, 300),
-                "from": from,
-                "to": label,
-                "added": count('+'),
-                "removed": count('-'),
-                "diff": diff,
-            }));
+    let texts: Vec<(String, String, String)> = reviewed.chain(now).collect();
+    let change = |(at, (subject, label, text)): (usize, &(String, String, String))| {
+        let mut earlier = texts[..at].iter();
+        let (_, from, before) = earlier.rfind(|(other, ..)| other == subject)?;
+        if label == NOW && before == text {
+            return None;
         }
-        newest.insert(subject, (label, text));
-    }
-    changes
+        let diff = diff(before, text);
+        let count = |sign| {
+            let lines = diff.iter().flat_map(|diff| diff.lines());
+            lines.filter(|line| line.starts_with(sign)).count()
+        };
+        Some(json!({
+            "subject": text::one_line(subject, 300),
+            "from": from,
+            "to": label,
+            "added": count('+'),
+            "removed": count('-'),
+            "diff": diff,
+        }))
+    };
+    texts.iter().enumerate().filter_map(change).collect()
 }
 
 /// Returns the hunks between two texts, or `None` if they are too long to be compared.

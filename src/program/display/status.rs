@@ -17,7 +17,7 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::settings::{MAX_ROUNDS, Settings};
 use crate::program::surroundings::Surroundings;
-use crate::program::{Tone, durations, incompatible, locate, loops, messages, out, rounds};
+use crate::program::{durations, incompatible, locate, loops, messages, out, rounds};
 use crate::store::to_plain;
 use crate::text;
 
@@ -77,7 +77,7 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
     }
     for problem in &problems {
         let line = format!("problem:   {}", text::lines(problem, 1000));
-        out::emphasize(&line, "problem:", Tone::Bad);
+        out::emphasize(&line, "problem:", out::BAD);
     }
     Ok(Exit::Complete)
 }
@@ -109,9 +109,9 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     for line in super::render(STATUS, &values)?.lines() {
         let label = line.split_inclusive(':').next().unwrap_or_default();
         match label {
-            "note:" => out::emphasize(line, label, Tone::Warning),
+            "note:" => out::emphasize(line, label, out::WARNING),
             _ if line.starts_with(' ') || !label.ends_with(':') => out::line(line),
-            _ => out::emphasize(line, label, Tone::Heading),
+            _ => out::emphasize(line, label, out::HEADING),
         }
     }
     Ok(())

@@ -17,7 +17,7 @@ fn configured_reviewer_has_its_limits() {
     settings.values.reviewers.insert("mine".to_owned(), mine);
     let chosen = choose(Some(" mine "), None, &settings, ROOT.into()).unwrap();
     assert_eq!(
-        (chosen.shown.as_str(), &*chosen.reviewer.name),
+        (&*chosen.first.shown, &*chosen.first.name),
         ("mine", "mine")
     );
     assert_eq!(chosen.limits.timeout, Duration::from_secs(7));
@@ -34,7 +34,10 @@ fn configured_reviewer_has_its_limits() {
 
     settings.values.reviewer = "mine".to_owned();
     assert_eq!(
-        choose(None, None, &settings, ROOT.into()).unwrap().shown,
+        choose(None, None, &settings, ROOT.into())
+            .unwrap()
+            .first
+            .shown,
         "mine"
     );
 }
@@ -56,7 +59,7 @@ fn auto_without_clients_is_lint() {
     settings.values.reviewers.insert("mine".to_owned(), mine);
     let chosen = choose(Some("auto"), None, &settings, ROOT.into()).unwrap();
     assert_eq!(
-        (chosen.shown.as_str(), &*chosen.reviewer.name),
+        (&*chosen.first.shown, &*chosen.first.name),
         ("lint (auto)", "lint")
     );
 }

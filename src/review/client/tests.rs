@@ -74,7 +74,13 @@ fn review(script: &str) -> Answer {
         output: None,
     };
     let name = "mine".to_owned();
-    Client { name, settings }.review(&request, &mut |_| ControlFlow::Continue(()))
+    let shown = name.clone();
+    let client = Client {
+        name,
+        shown,
+        settings,
+    };
+    client.review(&request, &mut |_| ControlFlow::Continue(()))
 }
 
 #[test]

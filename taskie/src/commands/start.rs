@@ -150,5 +150,5 @@ fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     }
     adopt::check_consent(call.info, id)?;
     let held = call.open(call.actor)?;
-    adopt::adopt_held(held.raw()).map(drop)
+    adopt::adopt_held(held.raw())
 }
