@@ -7,8 +7,8 @@ pub use crate::behaviours::{Step, attempt, decide, or_else, settle, verify};
 pub use crate::machine::table::{Choice, Question, ReviewSpec, Severity, Subject, Taker};
 pub use crate::machine::{Focus, LoopFacts, PersonaInfo, PhaseDeclaration};
 pub use crate::review::{Reviewed, Settled, evidence, subject};
-pub use claudex_loop_engine::__private::*;
 pub use claudex_loop_engine::__include;
+pub use claudex_loop_engine::__private::*;
 
 #[cfg(feature = "program")]
 pub use crate::program;

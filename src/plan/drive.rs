@@ -15,9 +15,9 @@ use claudex_loop::process::{self, Call, Event, ProcessEnd};
 use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{Exit, Failure, with_help};
 use claudex_loop::program::review::Review;
-use claudex_loop::program::reviewers::Chosen;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Program, Variables, out, rounds};
+use claudex_loop::review::client::Client;
 use claudex_loop::review::evidence::{Found, Round};
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_file;
@@ -51,8 +51,8 @@ const MAX_SHOWN_FINDINGS: usize = 20;
 pub(super) struct Driver<'d> {
     pub(super) program: &'d Program,
     pub(super) settings: &'d Settings,
-    /// The reviewer. Its time limits are also those of the drafter.
-    pub(super) reviewer: &'d Chosen,
+    /// The reviewer and those that take over from it. Its time limits are also those of the drafter.
+    pub(super) reviewers: &'d [Client],
     pub(super) arguments: &'d Run,
     pub(super) console: Console,
 }
@@ -120,7 +120,7 @@ impl Driver<'_> {
             program: self.program,
             held,
             spec: &REVIEWING_REVIEW,
-            reviewer: self.reviewer,
+            reviewers: self.reviewers,
         };
         let round = held.fields().round;
         let persona = Personas::of_machine(&TABLE).of_round(round).label;
@@ -207,7 +207,7 @@ impl Driver<'_> {
             directory: held.raw().store().root(),
             stdin: prompt.as_bytes(),
             environment: &environment,
-            limits: self.reviewer.limits,
+            limits: self.reviewers[0].limits,
         };
         let mut watch = self.watch(held);
         let ended = process::supervise(&call, &mut |event| match event {

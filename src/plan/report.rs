@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{self, Folder};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
-use claudex_loop::review::findings::{CLEAN_LINE, Findings};
+use claudex_loop::review::findings::CLEAN_LINE;
 use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::runs;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
@@ -78,7 +78,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
                 }));
             }
         }
-        let findings = findings_file::render(round, &Findings(run.findings().to_vec()));
+        let findings = findings_file::render(round, run.findings());
         let sections = findings.split("\n## ").skip(1);
         let filled = sections.filter(|section| section.contains("\n- "));
         let sections: Vec<String> = filled.map(|section| format!("### {section}")).collect();

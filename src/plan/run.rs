@@ -130,13 +130,13 @@ fn drive(
     let settings = loops::settings(INFO, &root, None)?;
     let named = arguments.reviewer.as_deref();
     review::check_choice(named, &settings, Caller::from_env().actor(false))?;
-    let reviewer = reviewers::choose(named, None, &settings, &root)?;
+    let reviewers = reviewers::choose(named, None, &settings, &root)?;
 
     let held = begin(&settings)?;
     let driver = Driver {
         program,
         settings: &settings,
-        reviewer: &reviewer,
+        reviewers: &reviewers,
         arguments,
         console: Console::new("  ".to_owned(), arguments.json),
     };

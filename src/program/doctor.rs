@@ -274,14 +274,14 @@ fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Check {
         .filter(|(_, reviewer)| reviewers::is_installed(reviewer, root))
         .map(|(name, _)| name.as_str())
         .collect();
-    let name = &*chosen.first.name;
+    let name = &*chosen[0].name;
     if !installed.contains(&name) {
         let found = format!("the program of {name} is not on PATH outside of the project");
         return Check::problem(found, format!("install it, or {help}"));
     }
     Check::ok(format!(
         "{}; installed: {}",
-        chosen.first.shown,
+        chosen[0].shown,
         installed.join(", ")
     ))
 }

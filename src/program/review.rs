@@ -7,12 +7,12 @@ use super::caller::Caller;
 use super::console::Console;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::reviewers::Chosen;
 use super::settings::Settings;
 use super::{arguments, attempts, incompatible, loops, messages, out, reviewers, rounds};
 use crate::behaviours::verify;
 use crate::machine::{Actor, LoopFacts as _, LoopHandle, PersonaInfo, PhaseDeclaration as _, Raw};
 use crate::review::ReviewSpec;
+use crate::review::client::Client;
 use crate::review::evidence::Round;
 use crate::review::personas::Personas;
 use crate::review::prompt::Prompt;
@@ -50,7 +50,7 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result
     }
     let phase = messages::phase(raw);
     let review = phase.review().map(|spec| (raw, spec));
-    let reviewer = reviewers::choose(named, review, &settings, store.root())?;
+    let reviewers = reviewers::choose(named, review, &settings, store.root())?;
     let Some((_, spec)) = review else {
         return Err(Failure::refuse(
             format!(
@@ -64,7 +64,7 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result
         program,
         held: &*held,
         spec,
-        reviewer: &reviewer,
+        reviewers: &reviewers,
     };
     review.run_and_print()
 }
@@ -86,7 +86,7 @@ pub fn by_hand(
         program,
         held,
         spec,
-        reviewer: &reviewers::choose(None, Some((raw, spec)), &settings, root)?,
+        reviewers: &reviewers::choose(None, Some((raw, spec)), &settings, root)?,
     };
     review.run_and_print()
 }
@@ -99,8 +99,8 @@ pub struct Review<'r> {
     pub held: &'r dyn LoopHandle,
     /// The review that the machine declares.
     pub spec: &'static ReviewSpec,
-    /// The reviewers.
-    pub reviewer: &'r Chosen,
+    /// The reviewer, and those that take over in turn if it cannot run.
+    pub reviewers: &'r [Client],
 }
 
 impl Review<'_> {
@@ -184,22 +184,19 @@ impl Review<'_> {
             verified: verify::text(raw),
             failed: verify::failed(raw),
         };
-        let limits = self.reviewer.limits;
-        let mut last = &self.reviewer.first;
-        let mut ended = round::run(&prompt, limits, last, listener);
-        for next in &self.reviewer.others {
-            let cause = ended.as_ref().ok().and_then(|report| report.run.cause());
+        for pair in self.reviewers.windows(2) {
+            let report = round::run(&prompt, &pair[0], listener)?;
+            let cause = report.run.cause();
             let Some(cause) = cause.filter(|cause| cause.kind.falls_over()) else {
-                break;
+                return Ok(report);
             };
-            let (from, to) = (&last.name, &next.name);
+            let [from, to] = [&pair[0].name, &pair[1].name];
             let line = format!("{from} could not run, {to} reviews instead: {cause}");
             // A listener that cancels does so again at the next event.
             let _ = listener(RoundEvent::Line(&line));
-            ended = round::run(&prompt, limits, next, listener);
-            last = next;
         }
-        ended
+        let last = &self.reviewers[self.reviewers.len() - 1];
+        round::run(&prompt, last, listener)
     }
 }
 

@@ -18,29 +18,17 @@ use crate::text;
 /// The reviewers that `auto` tries, in this order.
 pub const AUTO: [&str; 2] = ["codex", "claude"];
 
-/// The reviewers of a round.
-pub struct Chosen {
-    /// The reviewer.
-    pub first: Client,
-    /// The reviewers that take over in turn if the first cannot run: those of `auto`, and never `lint`.
-    pub others: Vec<Client>,
-    /// The time limits of the first, which also the others have.
-    pub limits: Limits,
-}
-
-impl Chosen {
-    fn new(first: Client, others: Vec<Client>, all: &Settings) -> Self {
-        let usual = all.limits.review();
-        let own = &first.settings;
-        let limits = Limits {
-            timeout: own.timeout.map_or(usual.timeout, |time| time.0),
-            idle: own.idle_timeout.map_or(usual.idle, |time| time.0),
-        };
-        Self {
-            first,
-            others,
-            limits,
-        }
+/// Makes a reviewer of the configuration.
+fn client(name: &str, shown: String, settings: ReviewerSettings, all: &Settings) -> Client {
+    let usual = all.limits.review();
+    Client {
+        name: name.to_owned(),
+        shown,
+        limits: Limits {
+            timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
+            idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
+        },
+        settings,
     }
 }
 
@@ -55,7 +43,7 @@ fn preferred(raw: &Raw, spec: &ReviewSpec) -> Option<(String, Option<String>)> {
 }
 
 /// Finds the reviewer of this name, or that of the settings, for the project with this root. `auto` is the one that the review
-/// of a loop's phase prefers, if it is installed.
+/// of a loop's phase prefers, if it is installed; those after it take over in turn if it cannot run.
 ///
 /// # Errors
 /// Returns an error if the name is unknown.
@@ -64,30 +52,26 @@ pub fn choose(
     review: Option<(&Raw, &ReviewSpec)>,
     settings: &Settings,
     root: &Utf8Path,
-) -> Result<Chosen, Failure> {
+) -> Result<Vec<Client>, Failure> {
     let name = name.unwrap_or(&settings.reviewer).trim();
     if name == "auto" {
         return Ok(choose_installed(review, settings, root));
     }
     if let Some(found) = settings.reviewers.get(name) {
-        let client = Client {
-            name: name.to_owned(),
-            shown: name.to_owned(),
-            settings: found.clone(),
-        };
-        return Ok(Chosen::new(client, Vec::new(), settings));
+        let client = client(name, name.to_owned(), found.clone(), settings);
+        return Ok(vec![client]);
     }
     let problem = settings.unknown_reviewer(name);
     let (message, help) = problem.split_once('\n').unwrap_or_default();
     Err(Failure::with_help(Exit::Usage, message.to_owned(), help))
 }
 
-/// Returns the first installed reviewer, with the others as the next ones.
+/// Returns the installed reviewers of `auto`, or `lint` alone.
 fn choose_installed(
     review: Option<(&Raw, &ReviewSpec)>,
     settings: &Settings,
     root: &Utf8Path,
-) -> Chosen {
+) -> Vec<Client> {
     let is_installed = |name: &str| {
         let reviewer = settings.reviewers.get(name);
         reviewer.is_some_and(|reviewer| is_installed(reviewer, root))
@@ -113,14 +97,9 @@ fn choose_installed(
                 shown = format!("{name} (auto, {})", text::one_line(model, 60));
             }
         }
-        Client {
-            name: name.to_owned(),
-            shown,
-            settings: found,
-        }
+        client(name, shown, found, settings)
     });
-    let mut others: Vec<Client> = clients.collect();
-    Chosen::new(others.remove(0), others, settings)
+    clients.collect()
 }
 
 /// Returns whether the program of a reviewer is installed outside of the project. It may not be logged in.

@@ -244,7 +244,7 @@ fn with_findings(findings: Vec<Finding>) -> Result<Findings, Cause> {
         let problem = format!("it has {found} findings, the limit is {MAX_FINDINGS}");
         return Err(Cause::not_a_verdict(&problem));
     }
-    Ok(Findings(findings))
+    Ok(findings)
 }
 
 fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {

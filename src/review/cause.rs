@@ -1,10 +1,12 @@
 //! The reason for which a review gave no verdict, with the next step.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::process::limits::Spelled;
+use crate::process::{ProcessEnd, ProcessOutput};
 use crate::text;
 
 /// The longest detail, in characters.
@@ -33,6 +35,50 @@ impl Cause {
     pub(super) fn not_a_verdict(problem: &str) -> Self {
         Self::new(CauseKind::NotAVerdict, problem)
     }
+
+    /// Returns the reason for which a process did not run its review to the end, or `None` if it exited with 0.
+    pub(super) fn of_process(ended: &ProcessOutput) -> Option<Self> {
+        let kind = match &ended.how {
+            ProcessEnd::Exited(0) => return None,
+            // A shell, or `env`, did not find a program.
+            ProcessEnd::Exited(127) => CauseKind::NotInstalled,
+            ProcessEnd::Exited(status) => CauseKind::Failed { status: *status },
+            ProcessEnd::Signalled(signal) => CauseKind::Crashed { signal: *signal },
+            ProcessEnd::TimedOut { after } => CauseKind::TimedOut { after: *after },
+            ProcessEnd::Idle { after } => CauseKind::Idle { after: *after },
+            ProcessEnd::Stopped => return Some(Self::new(CauseKind::Stopped, "")),
+            ProcessEnd::Io { source, .. } if source.kind() != ErrorKind::NotFound => {
+                return Some(Self::new(CauseKind::Io, &ended.how.to_string()));
+            }
+            // A script whose interpreter is missing is as good as not there.
+            ProcessEnd::NotInstalled { .. } | ProcessEnd::Io { .. } => {
+                return Some(Self::new(CauseKind::NotInstalled, &ended.how.to_string()));
+            }
+        };
+        Some(Self::new(kind, &complaint(ended)))
+    }
+}
+
+/// Returns the line that most likely names the problem: the last line of stderr with the word "error", else the last line of stderr,
+/// else the last line of stdout that is not JSON. A line that ends with a colon needs the next one.
+pub(super) fn complaint(ended: &ProcessOutput) -> String {
+    let is_text = |line: &&str| !line.trim().is_empty();
+    let tail = ended.stderr_tail();
+    let stderr: Vec<&str> = tail.lines().filter(is_text).collect();
+    let has_error = |line: &&str| line.to_ascii_lowercase().contains("error");
+    let place = stderr.iter().rposition(has_error);
+    if let Some(place) = place.or(stderr.len().checked_sub(1)) {
+        let line = stderr[place].trim_end();
+        return match stderr.get(place + 1) {
+            Some(next) if line.ends_with(':') => format!("{line} {}", next.trim()),
+            _ => line.to_owned(),
+        };
+    }
+    let start = ended.stdout.len().saturating_sub(4096);
+    let stdout = String::from_utf8_lossy(&ended.stdout[start..]);
+    let mut lines = stdout.lines().rev().filter(is_text);
+    let line = lines.find(|line| !line.trim_start().starts_with('{'));
+    line.unwrap_or_default().to_owned()
 }
 
 /// The kind of a cause.
@@ -43,16 +89,16 @@ pub enum CauseKind {
     #[error("the reviewer is not installed; install it or choose another one")]
     NotInstalled,
     /// The time limit was reached.
-    #[error("the reviewer was ended after {}; raise the time limit, or give it less to review", spelled(*.after_ms))]
+    #[error("the reviewer was ended after {}; raise the time limit, or give it less to review", Spelled(*.after))]
     TimedOut {
-        /// The limit, in milliseconds.
-        after_ms: u64,
+        /// The limit.
+        after: Duration,
     },
     /// The limit without output was reached.
-    #[error("the reviewer was ended after {} without output; see whether it waits for a login or the network", spelled(*.after_ms))]
+    #[error("the reviewer was ended after {} without output; see whether it waits for a login or the network", Spelled(*.after))]
     Idle {
-        /// The limit, in milliseconds.
-        after_ms: u64,
+        /// The limit.
+        after: Duration,
     },
     /// A signal that was not ours ended it.
     #[error(
@@ -122,21 +168,18 @@ impl CauseKind {
     }
 }
 
-fn spelled(after_ms: u64) -> Spelled {
-    Spelled(Duration::from_millis(after_ms))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn cause_is_stored_as_json() {
-        let cause = Cause::new(CauseKind::Idle { after_ms: 1500 }, "waiting");
+        let after = Duration::from_millis(1500);
+        let cause = Cause::new(CauseKind::Idle { after }, "waiting");
         let stored = serde_json::to_string(&cause).unwrap();
         assert_eq!(
             stored,
-            r#"{"kind":{"idle":{"after_ms":1500}},"detail":"waiting"}"#
+            r#"{"kind":{"idle":{"after":{"secs":1,"nanos":500000000}}},"detail":"waiting"}"#
         );
         assert_eq!(serde_json::from_str::<Cause>(&stored).unwrap(), cause);
         assert!(

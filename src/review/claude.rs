@@ -7,9 +7,7 @@ use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::cause::{Cause, CauseKind};
-use super::client::{
-    Invocation, Session, cause_of, message_line, short_line, text_of, variables_with,
-};
+use super::client::{Invocation, Session, cause_of, message_line, short_line, text_of};
 use super::findings::Findings;
 use super::settings::ReviewerSettings;
 
@@ -30,25 +28,10 @@ const LIMITS: [(&str, &str, &str); 2] = [
     ("error_max_budget_usd", "--max-budget-usd", "total_cost_usd"),
 ];
 
-/// Returns the variables that it gets. The configuration may add more.
-pub fn variables() -> Vec<String> {
-    variables_with(VARIABLES)
-}
-
 /// Returns the call of the program.
 pub(super) fn invocation(settings: &ReviewerSettings) -> Invocation {
-    let fixed = FLAGS.split_whitespace().chain(["--json-schema", SCHEMA]);
-    let mut arguments: Vec<String> = fixed.map(str::to_owned).collect();
-    if let Some(model) = &settings.model {
-        arguments.extend(["--model".to_owned(), model.clone()]);
-    }
-    arguments.extend_from_slice(&settings.arguments);
-    Invocation {
-        variables: variables(),
-        arguments,
-        read: Some(read),
-        _scratch: None,
-    }
+    let flags = FLAGS.split_whitespace().chain(["--json-schema", SCHEMA]);
+    Invocation::new(settings, flags.map(str::to_owned), VARIABLES, read)
 }
 
 /// Reads an event. The HTTP status and the name of an error decide the cause of a failure.

@@ -10,18 +10,20 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
-use super::answer::CLOSING;
-use super::cause::{Cause, CauseKind};
+use super::answer::{self, CLOSING};
+use super::cause::{Cause, CauseKind, complaint};
 use super::findings::Findings;
 use super::progress::{Listener, RoundEvent};
-use super::reviewer::{self, Request};
 use super::scratch::Scratch;
 use super::settings::{ReviewerKind, ReviewerSettings};
+use super::subject::SubjectText;
 use super::{claude, codex};
 use crate::digest::sha256;
+use crate::files::Folder;
+use crate::machine::Focus;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
-use crate::process::output::plain_line;
+use crate::process::output::{MAX_KEPT_BYTES, plain_line};
 use crate::process::{Call, Event, ProcessOutput, Stream, supervise};
 use crate::text;
 
@@ -43,10 +45,27 @@ const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
 pub struct Client {
     /// The name in the configuration.
     pub name: String,
-    /// The name, and how it was chosen: `codex (auto)`, `codex`.
+    /// The name for people, with how it was chosen: `codex (auto)`.
     pub shown: String,
     /// The settings.
     pub settings: ReviewerSettings,
+    /// The time limits.
+    pub limits: Limits,
+}
+
+/// A request to a reviewer.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The whole text for a model: the persona, the subject, and the form of the answer.
+    pub prompt: &'a str,
+    /// The subject, file by file.
+    pub subject: &'a SubjectText,
+    /// The persona's point of view.
+    pub focus: Focus,
+    /// The loop's root folder, in which a reviewer's process starts.
+    pub root: &'a Utf8Path,
+    /// The folder and the name of the file that keeps a process's output for people.
+    pub output: Option<(&'a Folder, &'a str)>,
 }
 
 /// Reads an event of a client, and returns the line of progress for it, if any.
@@ -108,15 +127,16 @@ impl Client {
                 ..Invocation::default()
             },
         };
-        let (answer, message) = self.ask(&invocation, request, listener);
-        let detail = match &answer {
-            Err(cause) if cause.kind == CauseKind::NotAVerdict => &cause.detail,
-            _ => return answer,
-        };
-        let Some(message) = message.filter(|message| !message.trim().is_empty()) else {
+        let (answer, message) = self.ask(&invocation, request, self.limits, listener);
+        let (Err(cause), Some(message)) = (&answer, message) else {
             return answer;
         };
-        let line = format!("the answer cannot be read ({detail}); asking once for the wanted form");
+        if cause.kind != CauseKind::NotAVerdict {
+            return answer;
+        }
+        let problem = &cause.detail;
+        let line =
+            format!("the answer cannot be read ({problem}); asking once for the wanted form");
         if listener(RoundEvent::Reviewer(&line)).is_break() {
             return Err(Cause::new(CauseKind::Stopped, ""));
         }
@@ -125,56 +145,54 @@ impl Client {
             .replace("{answer}", &text::plain(&message));
         let repair = Request {
             prompt: &prompt,
-            limits: Limits {
-                timeout: REPAIR_TIMEOUT.min(request.limits.timeout),
-                ..request.limits
-            },
             output: None,
             ..*request
         };
-        match self.ask(&invocation, &repair, listener).0 {
+        let limits = Limits {
+            timeout: REPAIR_TIMEOUT.min(self.limits.timeout),
+            ..self.limits
+        };
+        match self.ask(&invocation, &repair, limits, listener).0 {
             Err(cause) if !cause.kind.is_unreadable() && cause.kind != CauseKind::Stopped => answer,
             repaired => repaired,
         }
     }
 
-    /// Returns the answer to one question, and a model's last message. A client that only tries to reach its service for as long as
-    /// it may be silent is ended: it reports that every few seconds, and so is never silent.
+    /// Returns the answer to one question, and a model's last message unless it is blank. A client that only tries to reach its
+    /// service for as long as it may be silent is ended: it reports that every few seconds, and so is never silent.
     fn ask(
         &self,
         invocation: &Invocation,
         request: &Request<'_>,
+        limits: Limits,
         listener: &mut Listener<'_>,
     ) -> (Result<Findings, Cause>, Option<String>) {
         let mut prompt = request.prompt.to_owned();
         if invocation.read.is_some() {
             prompt.extend(["\n", CLOSING]);
         }
-        let variables = invocation
-            .variables
-            .iter()
-            .chain(&self.settings.environment);
+        let variables = (invocation.variables.iter()).chain(&self.settings.environment);
         let call = Call {
             program: self.settings.program(),
             arguments: &invocation.arguments,
             directory: request.root,
             stdin: prompt.as_bytes(),
             environment: &Environment::allowing(variables.cloned()),
-            limits: request.limits,
+            limits,
         };
         let mut session = Session::new(request.root);
         let mut unreachable = None;
         let ended = supervise(&call, &mut |event| {
-            let line = match (event, invocation.read) {
-                (Event::Tick, _) => {
-                    unreachable = session.retries_longer_than(request.limits.idle);
+            let line = match event {
+                Event::Tick => {
+                    unreachable = session.retries_longer_than(limits.idle);
                     return match unreachable {
                         Some(_) => ControlFlow::Break(()),
                         None => listener(RoundEvent::Tick),
                     };
                 }
-                (Event::Line(Stream::Stdout, line), read) => session.line(line, read),
-                (Event::Line(Stream::Stderr, line), _) => Some(plain_line(line)),
+                Event::Line(Stream::Stdout, line) => session.line(line, invocation.read),
+                Event::Line(Stream::Stderr, line) => Some(plain_line(line)),
             };
             match line.as_deref() {
                 None | Some("") => ControlFlow::Continue(()),
@@ -198,7 +216,31 @@ impl Client {
             _ if is_repeated => Err(Cause::not_a_verdict("it repeats what it was asked")),
             answer => answer,
         };
-        (answer, message)
+        (answer, message.filter(|message| !message.trim().is_empty()))
+    }
+}
+
+impl Invocation {
+    /// Makes the call of a client that prints events: these flags, then the model and the arguments of the settings.
+    pub(super) fn new(
+        settings: &ReviewerSettings,
+        flags: impl Iterator<Item = String>,
+        variables: &str,
+        read: Read,
+    ) -> Self {
+        let common = COMMON_VARIABLES.split_whitespace();
+        let all_variables = common.chain(variables.split_whitespace());
+        let model = settings.model.as_ref();
+        let model_flag = model.map(|model| ["--model".to_owned(), model.clone()]);
+        Self {
+            variables: all_variables.map(str::to_owned).collect(),
+            arguments: flags
+                .chain(model_flag.into_iter().flatten())
+                .chain(settings.arguments.iter().cloned())
+                .collect(),
+            read: Some(read),
+            _scratch: None,
+        }
     }
 }
 
@@ -236,16 +278,27 @@ impl Session {
         (since.elapsed() >= idle).then(|| message.clone())
     }
 
-    /// Returns the answer of the client's process. The client's report of a failure is better than its exit status.
+    /// Returns the answer of the client's process. Only exit status 0 can give a verdict. The client's report of a failure is better
+    /// than its exit status.
     fn judge(self, ended: &ProcessOutput) -> Result<Findings, Cause> {
         let is_failed = |cause: &Cause| matches!(cause.kind, CauseKind::Failed { .. });
-        match (reviewer::failure(ended), self.end) {
+        match (Cause::of_process(ended), self.end) {
             (None, Some(answer)) => answer,
             (None, None) if self.has_events => {
                 let detail = "its last event is missing";
                 Err(Cause::new(CauseKind::NoOutput, detail))
             }
-            (None, None) => reviewer::judge(ended),
+            (None, None) if ended.truncated() => {
+                let problem = format!("it is longer than {MAX_KEPT_BYTES} bytes");
+                Err(Cause::not_a_verdict(&problem))
+            }
+            (None, None) => {
+                let answer = answer::read(&String::from_utf8_lossy(&ended.stdout));
+                answer.map_err(|cause| match cause.kind {
+                    CauseKind::NoOutput => Cause::new(CauseKind::NoOutput, &complaint(ended)),
+                    _ => cause,
+                })
+            }
             (Some(failure), Some(Err(own))) if is_failed(&failure) && is_failed(&own) => {
                 Err(Cause::new(failure.kind, &own.detail))
             }
@@ -253,13 +306,6 @@ impl Session {
             (Some(failure), _) => Err(failure),
         }
     }
-}
-
-/// Returns the common variables and those of a client.
-pub(super) fn variables_with(own: &str) -> Vec<String> {
-    let common = COMMON_VARIABLES.split_whitespace();
-    let all = common.chain(own.split_whitespace());
-    all.map(str::to_owned).collect()
 }
 
 /// Returns a text as a line of progress shows it.

@@ -12,9 +12,7 @@ use toml::Table;
 
 use super::answer::{self, SCHEMA};
 use super::cause::{Cause, CauseKind};
-use super::client::{
-    Invocation, Session, cause_of, message_line, short_line, text_of, variables_with,
-};
+use super::client::{Invocation, Session, cause_of, message_line, short_line, text_of};
 use super::scratch::Scratch;
 use super::settings::ReviewerSettings;
 
@@ -89,38 +87,26 @@ pub(super) fn invocation(
     let scratch = Scratch::new().map_err(unwritten)?;
     let schema = scratch.path().join("answer.json");
     fs::write(&schema, SCHEMA).map_err(unwritten)?;
-    let config = user_config();
-    let mut variables = variables_with(VARIABLES);
-    variables.extend(key_variable(&config).map(str::to_owned));
     Ok(Invocation {
-        variables,
-        arguments: arguments(settings, &config, root, schema.as_str()),
-        read: Some(read),
         _scratch: Some(scratch),
+        ..call(settings, &user_config(), root, schema.as_str())
     })
 }
 
-/// Returns the arguments of a call.
-fn arguments(
-    settings: &ReviewerSettings,
-    config: &Table,
-    root: &Utf8Path,
-    schema: &str,
-) -> Vec<String> {
-    let flags = FLAGS.split_whitespace().chain([schema]);
-    let mut all: Vec<String> = flags.map(str::to_owned).collect();
+/// Returns the call with the user's Codex configuration and the file of the schema.
+fn call(settings: &ReviewerSettings, config: &Table, root: &Utf8Path, schema: &str) -> Invocation {
     let root = toml_text(root.as_str());
     let untrusted = format!("projects={{{root}={{trust_level=\"untrusted\"}}}}");
     let off = servers(config).map(|server| format!("mcp_servers.{server}.enabled=false"));
-    for value in off.chain([untrusted]) {
-        all.extend(["-c".to_owned(), value]);
-    }
-    if let Some(model) = &settings.model {
-        all.extend(["--model".to_owned(), model.clone()]);
-    }
-    all.extend_from_slice(&settings.arguments);
-    all.push("-".to_owned());
-    all
+    let values = off
+        .chain([untrusted])
+        .flat_map(|value| ["-c".to_owned(), value]);
+    let flags = FLAGS.split_whitespace().chain([schema]).map(str::to_owned);
+    let mut call = Invocation::new(settings, flags.chain(values), VARIABLES, read);
+    call.variables
+        .extend(key_variable(config).map(str::to_owned));
+    call.arguments.push("-".to_owned());
+    call
 }
 
 /// Returns a text as a basic string of TOML. JSON's escapes are among TOML's.

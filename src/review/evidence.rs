@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use super::findings::{Findings, Severity};
+use super::findings::{Counts, Severity};
 use super::runs::{self, Run};
 use super::{finding_history, subject, worktree};
 use crate::digest::sha256;
@@ -73,8 +73,9 @@ pub fn reviewed(
     transition: &'static str,
     spec: Option<&'static ReviewSpec>,
 ) -> Result<Reviewed, Refusal> {
-    let evidence = read_round(raw, spec).and_then(|round| Ok(round.reviewed(round.demand()?)));
-    evidence.map_err(refusal(transition))
+    evidence(raw, transition, spec, |round| {
+        Ok(round.reviewed(round.demand()?))
+    })
 }
 
 /// Returns evidence that the round is settled, for a transition.
@@ -87,20 +88,24 @@ pub fn settled(
     spec: Option<&'static ReviewSpec>,
     rejecting: Option<String>,
 ) -> Result<Settled, Refusal> {
-    let evidence = read_round(raw, spec).and_then(|round| round.settle(round.demand()?, rejecting));
-    evidence.map_err(refusal(transition))
+    evidence(raw, transition, spec, |round| {
+        round.settle(round.demand()?, rejecting)
+    })
 }
 
-fn read_round<'r>(raw: &'r Raw, spec: Option<&'r ReviewSpec>) -> Result<Round<'r>, String> {
-    let spec = spec.ok_or("this phase has no review that could show it")?;
-    Round::read(raw, spec).map_err(unreadable)
-}
-
-fn refusal(transition: &'static str) -> impl FnOnce(String) -> Refusal {
-    move |problem| Refusal::Evidence {
-        transition,
-        problem,
-    }
+fn evidence<E>(
+    raw: &Raw,
+    transition: &'static str,
+    spec: Option<&ReviewSpec>,
+    make: impl FnOnce(&Round<'_>) -> Result<E, String>,
+) -> Result<E, Refusal> {
+    spec.ok_or_else(|| "this phase has no review that could show it".to_owned())
+        .and_then(|spec| Round::read(raw, spec).map_err(unreadable))
+        .and_then(|round| make(&round))
+        .map_err(|problem| Refusal::Evidence {
+            transition,
+            problem,
+        })
 }
 
 /// The round that a loop is in: its runs, and the subject as it is now.
@@ -201,8 +206,8 @@ impl<'r> Round<'r> {
     }
 
     fn blocks(&self, run: &Run) -> bool {
-        let findings = run.verdict();
-        findings.is_none_or(|findings| findings.blocking(self.spec.blocking) > 0)
+        let counts = run.counts();
+        counts.is_none_or(|counts| counts.blocking(self.spec.blocking) > 0)
     }
 
     fn is_of_this_text(&self, run: &Run) -> bool {
@@ -282,10 +287,8 @@ impl<'r> Round<'r> {
         let verdicts = self
             .verdicts(|run| self.is_of_this_text(run))
             .map_err(unreadable)?;
-        let findings = verdicts.iter().flat_map(|run| run.findings().to_vec());
-        let findings = Findings(findings.collect());
-        let open = findings.counts();
-        let unsettled = findings.blocking(self.spec.blocking.min(Severity::Medium));
+        let open = Counts::of(verdicts.iter().flat_map(Run::findings));
+        let unsettled = open.blocking(self.spec.blocking.min(Severity::Medium));
         let why = why
             .map(|why| why.trim().to_owned())
             .filter(|why| !why.is_empty());

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::findings::{Finding, Findings, Severity};
+use super::findings::{Finding, Severity};
 use super::runs::Run;
 
 /// The longest text of a document's line that is kept to recognize a place, in bytes.
@@ -70,7 +70,7 @@ struct Known<'r> {
 
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
 /// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
-pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str, document: &str) {
+pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, document: &str) {
     let lines: Vec<&str> = document.lines().map(line_start).collect();
     // The newest round first.
     let mut known: Vec<Known<'_>> = Vec::new();
@@ -87,7 +87,7 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str, doc
 
     // The matches of a new finding with a known one, the best way to recognize it first: the same id, words, check, or place.
     let mut matches = Vec::new();
-    for (at, finding) in new.0.iter_mut().enumerate() {
+    for (at, finding) in new.iter_mut().enumerate() {
         finding.line_text = line_text(finding, &lines);
         // A Markdown answer has the id at the beginning of the text: `F3: still no way back`.
         if let Some((id, rest)) = finding.what.split_once(": ")
@@ -133,7 +133,7 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut Findings, persona: &str, doc
 
     let number = |old: &Known<'_>| old.id.strip_prefix('F')?.parse::<u64>().ok();
     let mut last = known.iter().filter_map(number).max().unwrap_or(0);
-    for (at, finding) in new.0.iter_mut().enumerate() {
+    for (at, finding) in new.iter_mut().enumerate() {
         let old = repeated.get(&at);
         finding.since = old.map(|old| old.finding.since.unwrap_or(old.round.began.round));
         finding.id = old.map(|old| old.id.to_owned()).or_else(|| {

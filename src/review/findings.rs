@@ -50,10 +50,8 @@ pub struct Finding {
     pub detail: Vec<String>,
 }
 
-/// The findings of one round, in the order in which the reviewer gave them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Findings(pub Vec<Finding>);
+/// The findings of one round, in the order in which the reviewer gave them; none if it is clean.
+pub type Findings = Vec<Finding>;
 
 /// The number of findings of each severity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, derive_more::Display)]
@@ -68,9 +66,31 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Counts findings.
+    pub fn of<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Self {
+        let mut counts = Self::default();
+        for finding in findings {
+            match finding.severity {
+                Severity::High => counts.high += 1,
+                Severity::Medium => counts.medium += 1,
+                Severity::Low => counts.low += 1,
+            }
+        }
+        counts
+    }
+
     /// Returns the number of findings that keep a loop from being settled: the high and the medium ones.
     pub fn material(self) -> usize {
         self.high + self.medium
+    }
+
+    /// Returns the number of findings that keep a round from being clean.
+    pub fn blocking(self, lowest: Severity) -> usize {
+        match lowest {
+            Severity::Low => self.material() + self.low,
+            Severity::Medium => self.material(),
+            Severity::High => self.high,
+        }
     }
 }
 
@@ -82,27 +102,5 @@ impl Finding {
             what: what.into(),
             ..Self::default()
         }
-    }
-}
-
-impl Findings {
-    /// Returns the number of findings of each severity.
-    pub fn counts(&self) -> Counts {
-        let [high, medium, low] = Severity::ALL.map(|severity| {
-            let found = self.0.iter().filter(|one| one.severity == severity);
-            found.count()
-        });
-        Counts { high, medium, low }
-    }
-
-    /// Returns the number of findings that keep a round from being clean.
-    pub fn blocking(&self, lowest: Severity) -> usize {
-        let blocking = self.0.iter().filter(|one| one.severity <= lowest);
-        blocking.count()
-    }
-
-    /// Returns whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::answer;
 use super::findings::{
-    CLEAN_LINE, Finding, Findings, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FILE_CHARS,
+    CLEAN_LINE, Counts, Finding, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FILE_CHARS,
     MAX_FINDING_CHARS, Severity,
 };
 use super::runs::RunBegin;
@@ -46,11 +46,11 @@ pub fn findings_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
 ///
 /// It has all three sections, empty ones without a bullet, or [`CLEAN_LINE`] alone. Each finding is one plain line; its detail lines
 /// are indented below.
-pub fn render(round: u64, findings: &Findings) -> String {
+pub fn render(round: u64, findings: &[Finding]) -> String {
     render_titled(&format!("Round {round} findings"), findings)
 }
 
-fn render_titled(title: &str, findings: &Findings) -> String {
+fn render_titled(title: &str, findings: &[Finding]) -> String {
     let mut out = format!("# {title}\n");
     if findings.is_empty() {
         let _ = write!(out, "\n{CLEAN_LINE}\n");
@@ -58,7 +58,7 @@ fn render_titled(title: &str, findings: &Findings) -> String {
     }
     for severity in Severity::ALL {
         let _ = writeln!(out, "\n## {severity}");
-        let of_severity = findings.0.iter().filter(|one| one.severity == severity);
+        let of_severity = findings.iter().filter(|one| one.severity == severity);
         for (at, finding) in of_severity.enumerate() {
             let gap = if at == 0 { "\n" } else { "" };
             let _ = writeln!(out, "{gap}- {}", bullet(finding));
@@ -117,7 +117,7 @@ pub(super) fn number_in(name: &str, before: &str, after: &str) -> Option<u64> {
 pub(super) fn write_of_phase(
     raw: &Raw,
     spec: &ReviewSpec,
-    findings: &Findings,
+    findings: &[Finding],
 ) -> io::Result<Option<FindingsFile>> {
     let template = spec.findings_file;
     if template.is_empty() {
@@ -128,7 +128,7 @@ pub(super) fn write_of_phase(
     let folder = files::make_all(&raw.root(), &raw.path(folder))?;
     let mut text = render_titled("Findings", findings);
     if let Some((clean, not_clean)) = spec.verdicts {
-        let is_clean = findings.blocking(spec.blocking) == 0;
+        let is_clean = Counts::of(findings).blocking(spec.blocking) == 0;
         let verdict = if is_clean { clean } else { not_clean };
         let _ = write!(text, "\nVERDICT: {verdict}\n");
     }
@@ -149,7 +149,7 @@ pub(super) fn write_of_phase(
 }
 
 /// Writes the files of a verdict in the loop's folder: the findings for people, and the same as JSON.
-pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &Findings) -> io::Result<()> {
+pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &[Finding]) -> io::Result<()> {
     let store = raw.store();
     let path = findings_path(store, raw.id(), began.round);
     store.replace(&path, render(began.round, findings).as_bytes())?;

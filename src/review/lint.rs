@@ -1,9 +1,9 @@
 //! The built-in reviewer: the checks of `claudex-lint`.
 
 use super::cause::{Cause, CauseKind};
+use super::client::Request;
 use super::findings::{Finding, Findings, Severity};
 use super::progress::{Listener, RoundEvent};
-use super::reviewer::Request;
 use crate::machine::Focus;
 
 /// Reviews without a model and a network: the same findings for the same text.
@@ -31,7 +31,7 @@ pub(super) fn review(
             findings.push(finding);
         }
     }
-    Ok(Findings(findings))
+    Ok(findings)
 }
 
 fn point_of_view(focus: Focus) -> claudex_lint::PointOfView {

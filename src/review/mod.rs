@@ -17,7 +17,6 @@ mod lint;
 pub mod personas;
 pub mod progress;
 pub mod prompt;
-pub mod reviewer;
 pub mod round;
 pub mod runs;
 pub mod scratch;

@@ -11,11 +11,10 @@ use miette::Diagnostic;
 use thiserror::Error;
 
 use super::cause::CauseKind;
-use super::client::Client;
+use super::client::{Client, Request};
 use super::evidence::Round;
 use super::progress::{self, Progress};
 use super::prompt::{self, Prompt};
-use super::reviewer::Request;
 use super::runs::{self, Run, RunBegin, RunEnd};
 use super::subject::SubjectText;
 use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
@@ -24,7 +23,6 @@ use crate::digest::{random_hex, sha256};
 use crate::files::Folder;
 use crate::machine::PhaseDeclaration as _;
 use crate::message::MessageError;
-use crate::process::limits::Limits;
 use crate::store::{LoopId, Store, StoreError, lock_run};
 use crate::text;
 
@@ -49,7 +47,6 @@ pub struct Report {
 /// Returns an error if the round cannot begin or be recorded. A reviewer that fails is a report.
 pub fn run(
     prompt: &Prompt<'_>,
-    limits: Limits,
     reviewer: &Client,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
@@ -75,7 +72,7 @@ pub fn run(
             run: run.clone(),
         }),
         _ if is_followed => Err(RoundError::CutOff),
-        _ => perform(&folder, &round, prompt, limits, reviewer, listener),
+        _ => perform(&folder, &round, prompt, reviewer, listener),
     }
 }
 
@@ -84,7 +81,6 @@ fn perform(
     folder: &Folder,
     round: &Round<'_>,
     prompt: &Prompt<'_>,
-    limits: Limits,
     reviewer: &Client,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
@@ -132,7 +128,6 @@ fn perform(
         subject: &subject,
         focus: prompt.persona.focus,
         root: store.root(),
-        limits,
         output: output.file_name().map(|name| (folder, name)),
     };
     // A listener that cancels does so again at the next event.
@@ -161,7 +156,7 @@ fn perform(
 
     let mut file = None;
     if let Ok(findings) = &mut answer {
-        findings.0.extend_from_slice(&prompt.failed);
+        findings.extend_from_slice(&prompt.failed);
 
         // Evidence: a finding of an earlier round keeps its id.
         let persona = &began.persona;

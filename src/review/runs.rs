@@ -121,18 +121,18 @@ impl Run {
     }
 
     /// Returns the findings, if the run gave a verdict.
-    pub fn verdict(&self) -> Option<&Findings> {
-        self.ended.as_ref()?.verdict.as_ref()
+    pub fn verdict(&self) -> Option<&[Finding]> {
+        self.ended.as_ref()?.verdict.as_deref()
     }
 
     /// Returns the number of findings of each severity, if the run gave a verdict.
     pub fn counts(&self) -> Option<Counts> {
-        self.verdict().map(Findings::counts)
+        self.verdict().map(Counts::of)
     }
 
     /// Returns the findings; none without a verdict.
     pub fn findings(&self) -> &[Finding] {
-        self.verdict().map_or(&[], |findings| &findings.0)
+        self.verdict().unwrap_or_default()
     }
 
     /// Returns the reason for which the run gave no verdict.

@@ -131,7 +131,7 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let chosen = || {
         let root = raw.store().root();
         let chosen = reviewers::choose(None, Some((raw, spec)), settings, root);
-        Some(chosen.ok()?.first.shown)
+        Some(chosen.ok()?.remove(0).shown)
     };
     Some(json!({
         "round": round,

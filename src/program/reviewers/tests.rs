@@ -17,27 +17,22 @@ fn configured_reviewer_has_its_limits() {
     settings.values.reviewers.insert("mine".to_owned(), mine);
     let chosen = choose(Some(" mine "), None, &settings, ROOT.into()).unwrap();
     assert_eq!(
-        (&*chosen.first.shown, &*chosen.first.name),
+        (chosen[0].shown.as_str(), &*chosen[0].name),
         ("mine", "mine")
     );
-    assert_eq!(chosen.limits.timeout, Duration::from_secs(7));
+    assert_eq!(chosen[0].limits.timeout, Duration::from_secs(7));
     assert_eq!(
-        chosen.limits.idle, settings.limits.idle_timeout.0,
+        chosen[0].limits.idle, settings.limits.idle_timeout.0,
         "what it leaves open is the usual"
     );
     assert_eq!(
-        choose(Some("lint"), None, &settings, ROOT.into())
-            .unwrap()
-            .limits,
+        choose(Some("lint"), None, &settings, ROOT.into()).unwrap()[0].limits,
         settings.limits.review()
     );
 
     settings.values.reviewer = "mine".to_owned();
     assert_eq!(
-        choose(None, None, &settings, ROOT.into())
-            .unwrap()
-            .first
-            .shown,
+        choose(None, None, &settings, ROOT.into()).unwrap()[0].shown,
         "mine"
     );
 }
@@ -59,7 +54,7 @@ fn auto_without_clients_is_lint() {
     settings.values.reviewers.insert("mine".to_owned(), mine);
     let chosen = choose(Some("auto"), None, &settings, ROOT.into()).unwrap();
     assert_eq!(
-        (&*chosen.first.shown, &*chosen.first.name),
+        (chosen[0].shown.as_str(), &*chosen[0].name),
         ("lint (auto)", "lint")
     );
 }

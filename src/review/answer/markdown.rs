@@ -180,7 +180,7 @@ struct Section {
     is_title: bool,
     /// Text that is not counted: a quotation or code, which is fine if an item follows, or text after a word for none, which is
     /// fine at the end of the answer.
-    uncounted: Option<(usize, String)>,
+    uncounted: Option<Cause>,
 }
 
 #[derive(Debug, Default)]
@@ -251,7 +251,7 @@ impl Reader {
             self.place = Place::Finding(level);
             return Ok(());
         }
-        if is_list_title(&title) {
+        if is_list_title(&title) || title.is_empty() {
             self.other |= level != 1;
             self.is_rated |= !is_title || above_items;
             self.open(block.line, level, SeverityWords::default())?;
@@ -390,8 +390,7 @@ impl Reader {
         } else {
             self.other = true;
             if in_section && self.section.says_none {
-                let uncounted = (block.line, text.to_owned());
-                self.section.uncounted.get_or_insert(uncounted);
+                self.section.uncounted.get_or_insert(uncounted(block));
             } else if in_section && !self.section.is_title && !is_intro {
                 self.add(None, &lines[0]);
                 self.hang(&lines[1..]);
@@ -423,9 +422,9 @@ impl Reader {
         if self.is_below_finding() {
             self.hang(&lines);
         } else if in_section && !is_refused && (is_code || !has_items) {
-            self.section.uncounted = Some((block.line, block.text.to_owned()));
+            self.section.uncounted = Some(uncounted(block));
         } else if !is_comment && (is_refused || has_items) {
-            return Err(uncounted(block.line, block.text));
+            return Err(uncounted(block));
         }
         Ok(())
     }
@@ -454,8 +453,8 @@ impl Reader {
             self.add(None, &title);
         }
         let section = std::mem::take(&mut self.section);
-        if let Some((line, text)) = section.uncounted {
-            return Err(uncounted(line, &text));
+        if let Some(cause) = section.uncounted {
+            return Err(cause);
         }
         let found = self.findings.len() - section.before;
         if found < section.words.announced.unwrap_or_default() {
@@ -537,8 +536,9 @@ impl Reader {
     }
 }
 
-fn uncounted(line: usize, text: &str) -> Cause {
-    let text = text::one_line(text, MAX_QUOTE_CHARS);
+fn uncounted(block: &Block<'_>) -> Cause {
+    let line = block.line;
+    let text = text::one_line(block.text, MAX_QUOTE_CHARS);
     let problem = format!("line {line} is not counted: no severity is known for ‘{text}’");
     Cause::not_a_verdict(&problem)
 }

@@ -3,21 +3,26 @@
 use super::item;
 use crate::review::findings::{CLEAN_LINE, Severity};
 
-/// Phrases of several words, and the word of the same meaning.
-const PHRASES: [(&str, &str); 3] = [
-    (" non blocking ", " low "),
-    (" not blocking ", " low "),
-    (" non critical ", " low "),
-];
-/// Signs that reviewers put in front of a finding, and the word of the same meaning.
-const SIGNS: [(&str, &str); 3] = [
+/// Phrases that mean `low`.
+const NOT_HIGH: [&str; 3] = [" non blocking ", " not blocking ", " non critical "];
+/// The severities with their words and with the signs that reviewers put in front of a finding. Of two readings of a word the
+/// heavier one is the safe one.
+const SEVERITIES: [(Severity, &str, &str); 3] = [
     (
-        "high",
+        Severity::High,
+        "high highest critical blocker blocking severe major must required urgent fatal showstopper \
+         p0 p1 sev0 sev1",
         "\u{1f534}\u{1f7e5}\u{1f7e0}\u{1f7e7}\u{1f6a8}\u{26d4}\u{1f6d1}",
     ),
-    ("medium", "\u{1f7e1}\u{1f7e8}\u{26a0}"),
     (
-        "low",
+        Severity::Medium,
+        "medium med moderate important warning should p2 sev2",
+        "\u{1f7e1}\u{1f7e8}\u{26a0}",
+    ),
+    (
+        Severity::Low,
+        "low lowest minor nit nitpick trivial suggestion info informational optional nice could \
+         question p3 p4 sev3 sev4",
         "\u{1f7e2}\u{1f7e9}\u{1f535}\u{1f7e6}\u{26aa}\u{1f4a1}",
     ),
 ];
@@ -46,40 +51,43 @@ const MAX_BRACKETS: usize = 10;
 /// Longest severity heading and longest sentence without findings, in bytes.
 const MAX_WORDS_BYTES: usize = 120;
 
+/// Returns whether one of these lists has a lowercase word, alone or as a plural.
+fn is_among(word: &str, lists: &[&str]) -> bool {
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    let mut known = lists.iter().flat_map(|list| list.split_whitespace());
+    known.any(|one| one == word || one == singular)
+}
+
 /// Returns the severity that a lowercase word represents, alone or as a plural.
-///
-/// Of two readings of a word the heavier one is the safe one.
 fn severity_of(word: &str) -> Option<Severity> {
-    Some(match word.strip_suffix('s').unwrap_or(word) {
-        "high" | "highest" | "critical" | "blocker" | "blocking" | "severe" | "major" | "must"
-        | "required" | "urgent" | "fatal" | "showstopper" | "p0" | "p1" | "sev0" | "sev1" => {
-            Severity::High
-        }
-        "medium" | "med" | "moderate" | "important" | "warning" | "should" | "p2" | "sev2" => {
-            Severity::Medium
-        }
-        "low" | "lowest" | "minor" | "nit" | "nitpick" | "trivial" | "suggestion" | "info"
-        | "informational" | "optional" | "nice" | "could" | "question" | "p3" | "p4" | "sev3"
-        | "sev4" => Severity::Low,
-        _ => return None,
-    })
+    let mut severities = SEVERITIES.iter();
+    let found = severities.find(|(_, words, _)| is_among(word, &[words]));
+    found.map(|(severity, ..)| *severity)
 }
 
-fn is_one_of(words: &str, word: &str) -> bool {
-    words.split_whitespace().any(|one| one == word)
-}
-
-fn is_filler(word: &str) -> bool {
-    is_one_of(FILLERS, word.strip_suffix('s').unwrap_or(word))
-}
-
-/// Returns whether a severity heading may have a word.
-fn is_title_word(word: &str) -> bool {
-    is_filler(word) || is_one_of(TASK_WORDS, word.strip_suffix('s').unwrap_or(word))
+/// Returns the severity that a sign represents.
+fn sign(character: char) -> Option<Severity> {
+    let mut severities = SEVERITIES.iter();
+    let found = severities.find(|(.., signs)| signs.contains(character));
+    found.map(|(severity, ..)| *severity)
 }
 
 fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns whether each word of a text is a number or in one of these lists.
+fn consists_of(text: &str, lists: &[&str]) -> bool {
+    words(text)
+        .split_whitespace()
+        .all(|word| is_number(word) || is_among(word, lists))
+}
+
+/// Returns whether a word of a text is in a list.
+fn has_word_of(text: &str, list: &str) -> bool {
+    words(text)
+        .split_whitespace()
+        .any(|word| is_among(word, &[list]))
 }
 
 /// Returns the lowercase words of a text, each between spaces. Everything but letters and digits separates words.
@@ -88,14 +96,6 @@ fn words(text: &str) -> String {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
     words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
-}
-
-/// Returns the word of the same meaning as a sign.
-fn sign(character: char) -> Option<&'static str> {
-    let mut signs = SIGNS.iter();
-    signs
-        .find(|(_, signs)| signs.contains(character))
-        .map(|(word, _)| *word)
 }
 
 /// Returns whether a line begins with a sign, such as a red circle.
@@ -125,19 +125,16 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     if text.len() > MAX_WORDS_BYTES {
         return None;
     }
-    let mut severities = Vec::new();
+    let mut severities: Vec<Severity> = text.chars().filter_map(sign).collect();
     let mut announced = None;
-    let signs: String = (text.chars().filter_map(sign))
-        .map(|word| format!(" {word}"))
-        .collect();
-    let replace = |text: String, (phrase, word): &(&str, &str)| text.replace(phrase, word);
-    let words = PHRASES.iter().fold(signs + &words(text), replace);
+    let replace = |text: String, phrase: &&str| text.replace(phrase, " low ");
+    let words = NOT_HIGH.iter().fold(words(text), replace);
     for word in words.split_whitespace() {
         match severity_of(word) {
             Some(severity) => severities.push(severity),
             // A number in front is the heading's own.
             None if is_number(word) && !severities.is_empty() => announced = word.parse().ok(),
-            None if is_number(word) || is_title_word(word) => {}
+            None if is_number(word) || is_among(word, &[FILLERS, TASK_WORDS]) => {}
             None => return None,
         }
     }
@@ -154,7 +151,9 @@ pub(super) fn is_severity_line(line: &str) -> bool {
     match severity_words(line) {
         // `Impact: high` is a detail, and `High: 2` counts findings in another place.
         Some(found) => {
-            let begins_with_filler = words(line).split_whitespace().next().is_some_and(is_filler);
+            let words = words(line);
+            let first = words.split_whitespace().next();
+            let begins_with_filler = first.is_some_and(|word| is_among(word, &[FILLERS]));
             let is_tally = found.announced.is_some() && !line.contains('(');
             found.severities.len() == 1 && !begins_with_filler && !is_tally
         }
@@ -179,6 +178,7 @@ fn front_label(text: &str) -> Option<(Severity, &str)> {
     let marks = reach.match_indices(MARKS).map(|(at, _)| at);
     let dashes = reach.match_indices(" - ").map(|(at, _)| at);
     // `Severity:` alone is not a severity yet.
+    let is_filler = |word: &str| is_among(word, &[FILLERS]);
     let is_over = |end: &usize| !words(&open[..*end]).split_whitespace().all(is_filler);
     let end = marks.chain(dashes).filter(is_over).min();
     let ends = [
@@ -261,8 +261,7 @@ fn says_none(sentence: &str) -> bool {
         let word = word.trim_end_matches('s');
         matches!(word, "finding" | "issue" | "concern" | "problem")
     };
-    let usual =
-        |word: &&str| is_one_of(NONE_WORDS, word) || is_filler(word) || severity_of(word).is_some();
+    let usual = |word: &&str| is_among(word, &[NONE_WORDS, FILLERS]) || severity_of(word).is_some();
     sentence.len() <= MAX_WORDS_BYTES
         && match *first {
             "none" | "nil" | "nothing" | "na" | "zero" | "0" => rest.iter().all(usual),
@@ -275,27 +274,16 @@ fn says_none(sentence: &str) -> bool {
 
 /// Returns whether a heading is that of a list of findings without a severity: `Issues`, `Round 2 findings`.
 pub(super) fn is_list_title(text: &str) -> bool {
-    let words = words(text);
-    let is_known = |word: &str| is_title_word(word) || is_number(word) || word == "round";
-    words.split_whitespace().any(is_filler) && words.split_whitespace().all(is_known)
+    has_word_of(text, FILLERS) && consists_of(text, &[FILLERS, TASK_WORDS, "round"])
 }
 
 /// Returns whether a heading is one below which a reviewer sums up: `Summary`, `Overall verdict: not yet`, `Code review`.
 pub(super) fn is_summary_title(text: &str) -> bool {
-    let is_known =
-        |word: &str| is_filler(word) || is_number(word) || is_one_of(SUMMARY_WORDS, word);
-    let title = words(text.split(':').next().unwrap_or(text));
-    title.split_whitespace().all(is_known)
-        && title
-            .split_whitespace()
-            .any(|word| is_one_of(SUMMARY_WORDS, word))
+    let title = text.split(':').next().unwrap_or(text);
+    has_word_of(title, SUMMARY_WORDS) && consists_of(title, &[SUMMARY_WORDS, FILLERS])
 }
 
 /// Returns whether a heading is one below which a reviewer praises: `Strengths`, `What looks good`.
 pub(super) fn is_praise_title(text: &str) -> bool {
-    let is_known = |word: &str| {
-        is_one_of(PRAISE_WORDS, word.strip_suffix('s').unwrap_or(word))
-            || is_one_of(PRAISE_WORDS, word)
-    };
-    words(text).split_whitespace().all(is_known)
+    has_word_of(text, PRAISE_WORDS) && consists_of(text, &[PRAISE_WORDS])
 }

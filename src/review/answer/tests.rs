@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::review::findings::Counts;
 
 const ONE: &str = r#"{"verdict":"findings","findings":[{"severity":"high","what":"no way back",
     "recommendation":"write one","file":null,"line":3,"patch":null}]}"#;
@@ -36,7 +37,7 @@ const PARTS: [&str; 22] = [
 ];
 
 fn findings(answer: &str) -> Vec<Finding> {
-    read(answer).unwrap().0
+    read(answer).unwrap()
 }
 
 /// Each form of the file begins with the line that it comes to: its counts, or the reason why it is unreadable.
@@ -48,7 +49,7 @@ fn form_counts_every_item_or_is_unreadable() {
             let (expected, answer) = form.split_once('\n').unwrap();
             let answer = answer.replace("{ONE}", ONE).replace("{CLEAN}", CLEAN);
             let actual = match read(&answer) {
-                Ok(findings) => findings.counts().to_string(),
+                Ok(findings) => Counts::of(&findings).to_string(),
                 Err(_) if expected == "unreadable" => expected.to_owned(),
                 Err(cause) => format!("unreadable: {}", cause.detail),
             };

@@ -16,7 +16,7 @@ fn structured_answer_counts_before_text() {
     let ended = result(json!({"structured_output": answer, "result": "## High\n- x"}));
     assert_eq!(play(read, 0, &[ended]).0, Ok(Findings::default()));
     let ended = result(json!({"result": "Well:\n\n## High\n- x (y)\n"}));
-    assert_eq!(play(read, 0, &[ended]).0.unwrap().0.len(), 1);
+    assert_eq!(play(read, 0, &[ended]).0.unwrap().len(), 1);
 }
 
 #[test]

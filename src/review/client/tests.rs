@@ -1,3 +1,4 @@
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
@@ -58,27 +59,24 @@ fn review(script: &str) -> Answer {
     let file = root.join("a reviewer's \"program\" \u{fc}");
     std::fs::write(&file, format!("#!/bin/sh\n{script}")).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let settings = ReviewerSettings {
-        program: Some(file.to_string()),
-        ..ReviewerSettings::default()
+    let client = Client {
+        name: "mine".to_owned(),
+        shown: "mine".to_owned(),
+        settings: ReviewerSettings {
+            program: Some(file.to_string()),
+            ..ReviewerSettings::default()
+        },
+        limits: Limits {
+            timeout: Duration::from_secs(60),
+            idle: Duration::from_secs(60),
+        },
     };
     let request = Request {
         prompt: "the prompt's text",
         subject: &SubjectText::default(),
         focus: Focus::Engineering,
         root,
-        limits: Limits {
-            timeout: Duration::from_secs(60),
-            idle: Duration::from_secs(60),
-        },
         output: None,
-    };
-    let name = "mine".to_owned();
-    let shown = name.clone();
-    let client = Client {
-        name,
-        shown,
-        settings,
     };
     client.review(&request, &mut |_| ControlFlow::Continue(()))
 }
@@ -93,4 +91,68 @@ fn prompt_given_back_is_no_verdict() {
         let repeats = Cause::not_a_verdict("it repeats what it was asked");
         assert_eq!(review(script), Err(repeats), "{script}");
     }
+}
+
+fn process_output(how: ProcessEnd, stdout: &str, stderr: &str) -> ProcessOutput {
+    ProcessOutput {
+        how,
+        stdout: stdout.into(),
+        stderr: stderr.into(),
+        ..ProcessOutput::default()
+    }
+}
+
+/// Returns the answer of a process without events.
+fn judge_alone(ended: &ProcessOutput) -> Answer {
+    Session::default().judge(ended)
+}
+
+const CLEAN: &str = "# Round 1 findings\n\nNo substantive findings.\n";
+
+#[test]
+fn only_exit_status_zero_can_be_clean() {
+    let clean = judge_alone(&process_output(ProcessEnd::Exited(0), CLEAN, ""));
+    assert_eq!(clean, Ok(Findings::default()));
+    let after = Duration::from_secs(90);
+    for how in [
+        ProcessEnd::Exited(1),
+        ProcessEnd::Signalled(9),
+        ProcessEnd::TimedOut { after },
+        ProcessEnd::Idle { after },
+        ProcessEnd::Stopped,
+        ProcessEnd::NotInstalled {
+            program: "codex".into(),
+        },
+        ProcessEnd::Io {
+            program: "codex".into(),
+            source: io::Error::other("gone"),
+        },
+    ] {
+        let debug = format!("{how:?}");
+        let cause = judge_alone(&process_output(how, CLEAN, "")).unwrap_err();
+        assert!(!cause.kind.is_unreadable(), "{debug}");
+    }
+}
+
+#[test]
+fn answer_that_was_cut_is_unreadable() {
+    let cut = ProcessOutput {
+        dropped: 1,
+        ..process_output(ProcessEnd::Exited(0), CLEAN, "")
+    };
+    let cause = judge_alone(&cut).unwrap_err();
+    assert_eq!(cause.detail, "it is longer than 4194304 bytes");
+}
+
+#[test]
+fn cause_quotes_the_complaint_on_one_line() {
+    let detail = |stdout: &str, stderr: &str| {
+        let failed = process_output(ProcessEnd::Exited(1), stdout, stderr);
+        judge_alone(&failed).unwrap_err().detail
+    };
+    let stderr = "loading\nERROR: quota \u{1b}[31mexceeded\u{202e}\n\ntokens used: 7\n\n";
+    assert_eq!(detail("partial", stderr), "ERROR: quota [31mexceeded");
+    assert_eq!(detail("", "usage:\nan error:\n"), "an error:");
+    assert_eq!(detail("said on stdout\n", "  \n"), "said on stdout");
+    assert_eq!(detail("", &"x".repeat(8000)).chars().count(), 300);
 }

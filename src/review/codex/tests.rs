@@ -25,7 +25,7 @@ fn last_message_is_the_answer() {
         Ok(Findings::default())
     );
     let outcome = turn(0, &[message(CLEAN), message(ONE)]).0;
-    assert_eq!(outcome.unwrap().0.len(), 1);
+    assert_eq!(outcome.unwrap().len(), 1);
     let outcome = turn(0, &[message(CLEAN), message("")]).0;
     assert_eq!(cause(&outcome), (true, CauseKind::NoOutput));
 }
@@ -99,7 +99,7 @@ fn path_and_options_are_quoted_for_toml() {
         ..ReviewerSettings::default()
     };
     let root = Utf8Path::new("/p \"q\"\\\u{fc}");
-    let all = arguments(&settings, &Table::new(), root, "/tmp/s.json");
+    let all = call(&settings, &Table::new(), root, "/tmp/s.json").arguments;
     for pair in all.windows(2).filter(|pair| pair[0] == "-c") {
         let text = pair[1].replacen('=', " = ", 1);
         assert!(text.parse::<toml::Table>().is_ok(), "{text}");

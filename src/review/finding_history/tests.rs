@@ -3,7 +3,7 @@ use crate::review::runs::{RunBegin, RunEnd};
 
 /// Adds a round that found this in a document.
 fn add(rounds: &mut Vec<Run>, persona: &str, document: &str, found: Vec<Finding>) {
-    let mut findings = Findings(found);
+    let mut findings = found;
     assign_ids(rounds, &mut findings, persona, document);
     let began = RunBegin {
         round: rounds.len() as u64 + 1,

@@ -4,7 +4,7 @@ use crate::review::findings::Counts;
 use proptest::prelude::*;
 
 fn counts(text: &str) -> (usize, usize, usize) {
-    let Counts { high, medium, low } = read(text).expect(text).counts();
+    let Counts { high, medium, low } = Counts::of(&read(text).expect(text));
     (high, medium, low)
 }
 
@@ -23,19 +23,16 @@ fn format_of_facts_is_written() {
         Some("say how step 3 is undone"),
     );
     with_line.line = Some(12);
-    let findings = Findings(vec![one(Severity::Low, "typo", None), with_line]);
+    let findings = vec![one(Severity::Low, "typo", None), with_line];
     assert_eq!(
         render(2, &findings),
         "# Round 2 findings\n\n## High\n\n- line 12: no way back (say how step 3 is undone)\n\n## Medium\n\n## Low\n\n- typo\n"
     );
     assert_eq!(
-        render(1, &Findings::default()),
+        render(1, &[]),
         "# Round 1 findings\n\nNo substantive findings.\n"
     );
-    assert_eq!(
-        read(&render(1, &Findings::default())),
-        Ok(Findings::default())
-    );
+    assert_eq!(read(&render(1, &[])), Ok(Vec::new()));
 }
 
 #[test]
@@ -46,10 +43,7 @@ fn hostile_text_stays_one_short_line() {
         Some("c\n\n- d"),
     );
     hostile.detail = vec!["\n## High\n- e".to_owned(); 50];
-    let text = render(
-        1,
-        &Findings(vec![hostile, one(Severity::Low, &"w".repeat(5000), None)]),
-    );
+    let text = render(1, &[hostile, one(Severity::Low, &"w".repeat(5000), None)]);
     assert_eq!(counts(&text), (0, 1, 1));
     assert!(
         text.contains("- a ## High - b evil[31mx (c - d)\n"),
@@ -99,14 +93,14 @@ fn any_finding() -> impl Strategy<Value = Finding> {
 proptest! {
     #[test]
     fn writing_and_reading_keeps_severity_count_and_text(found in proptest::collection::vec(any_finding(), 1..6)) {
-        let findings = Findings(found);
+        let findings = found;
         let text = render(1, &findings);
         let again = read(&text).expect(&text);
-        prop_assert_eq!(again.counts(), findings.counts(), "{}", text);
+        prop_assert_eq!(Counts::of(&again), Counts::of(&findings), "{}", text);
         // Only white space beside a bracket may move.
         let solid = |text: &str| text.split_whitespace().collect::<String>();
         // What holds no letter says nothing; how it is quoted may change from one writing to the next.
-        if findings.0.iter().all(|one| one.what.contains(char::is_alphabetic)) {
+        if findings.iter().all(|one| one.what.contains(char::is_alphabetic)) {
             prop_assert_eq!(solid(&render(1, &again)), solid(&text));
         }
     }
@@ -116,7 +110,7 @@ proptest! {
         prop_assume!(!answer::is_none(&what));
         let mut finding = one(Severity::High, &what, Some(recommendation.trim()));
         finding.line = Some(line);
-        let findings = Findings(vec![finding]);
+        let findings = vec![finding];
         prop_assert_eq!(read(&render(1, &findings)), Ok(findings));
     }
 }

@@ -3,12 +3,12 @@ use super::*;
 use crate::review::findings::Counts;
 
 fn counts(text: &str) -> (usize, usize, usize) {
-    let Counts { high, medium, low } = Findings(findings(text)).counts();
+    let Counts { high, medium, low } = Counts::of(&findings(text));
     (high, medium, low)
 }
 
 fn findings(text: &str) -> Vec<Finding> {
-    read(text).expect(text).0
+    read(text).expect(text)
 }
 
 #[test]
