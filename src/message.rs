@@ -12,6 +12,17 @@ use crate::machine::Raw;
 pub use crate::machine::table::Message;
 use crate::text;
 
+/// A template of a file beside the source file, compiled in.
+#[macro_export]
+macro_rules! template {
+    ($file:literal) => {
+        $crate::message::Message {
+            name: $file,
+            text: include_str!($file),
+        }
+    };
+}
+
 /// A template that does not render.
 #[derive(Debug, thiserror::Error)]
 #[error("the message template {name} does not render: {source}")]

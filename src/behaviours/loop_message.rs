@@ -11,16 +11,14 @@ use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeInfo, LoopFacts as _, Raw};
 use crate::message::{Message, MessageError, Render as _, facts};
 use crate::process::configured::is_installed;
+use crate::template;
 use crate::text;
 
 /// The most characters of a field that a message shows.
 const MAX_FIELD_CHARS: usize = 300;
 
 /// The message of a phase that asks, unless the machine has another one.
-const ASK: Message = Message {
-    name: "ask.md",
-    text: include_str!("loop_message/ask.md"),
-};
+const ASK: Message = template!("loop_message/ask.md");
 
 /// Renders a message, or, if there is none in a phase that asks, the engine's own. The names in `own` go before all others.
 /// Returns `None` if there is nothing to say.

@@ -4,6 +4,7 @@
 
 use claudex_loop::Timestamp;
 use claudex_loop::behaviours::loop_message;
+use claudex_loop::machine::PersonaInfo;
 use claudex_loop::machine::Raw;
 use claudex_loop::message::Message;
 use claudex_loop::program::rounds;
@@ -11,8 +12,9 @@ use claudex_loop::program::{Variables, shell};
 use claudex_loop::review::finding_history::{self, Standing};
 use claudex_loop::review::findings::Severity;
 use claudex_loop::review::findings_file::{self, bullet};
-use claudex_loop::review::personas::Personas;
+use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::review::runs;
+use claudex_loop::template;
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
@@ -20,10 +22,7 @@ use super::typestate::DecisionSignal;
 use super::{AnyLoop, caveats, is_of_run, report, runner};
 
 /// The sentences about how the rounds ended.
-const OUTCOME: Message = Message {
-    name: "outcome.md",
-    text: include_str!("messages/outcome.md"),
-};
+const OUTCOME: Message = template!("messages/outcome.md");
 /// Upper limit of a topic or a path in a message, in characters.
 const MAX_TEXT_CHARS: usize = 300;
 /// Upper limit of a finding in a message, in characters.
@@ -33,7 +32,7 @@ const MAX_FINDING_CHARS: usize = 200;
 pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
     let raw = held.raw();
     let fields = held.fields();
-    let personas = Personas::of_machine(raw.table());
+    let personas = machine_personas(raw.table());
     let round = fields.round;
     let lines = rounds::rounds(raw);
     let previous = lines.iter().find(|line| line.round + 1 == round);
@@ -43,7 +42,7 @@ pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
     let variables = json!({
         "topic": pasteable(&fields.topic, MAX_TEXT_CHARS),
         "driven": !is_of_run(raw),
-        "persona": personas.of_round(round).label,
+        "persona": persona(personas, round).label,
         "missing": missing_personas(held, personas),
         "left_high": high_findings_left(raw),
         "plan": text::one_line(&fields.subject, MAX_TEXT_CHARS),
@@ -81,10 +80,10 @@ pub(super) fn cause(raw: &Raw) -> String {
 }
 
 /// Returns the short labels of the personas that only rounds after this one would have.
-fn missing_personas(held: &AnyLoop, personas: Personas) -> Vec<String> {
+fn missing_personas(held: &AnyLoop, personas: &'static [PersonaInfo]) -> Vec<String> {
     let fields = held.fields();
-    let most = fields.max_rounds.min(personas.all().len() as u64);
-    let label = |round| personas.of_round(round).label;
+    let most = fields.max_rounds.min(personas.len() as u64);
+    let label = |round| persona(personas, round).label;
     let is_missing = |later: &u64| (1..=fields.round).all(|round| label(round) != label(*later));
     (fields.round + 1..=most)
         .filter(is_missing)

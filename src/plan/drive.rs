@@ -21,9 +21,10 @@ use claudex_loop::review::client::Client;
 use claudex_loop::review::evidence::{Found, Round};
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_file;
-use claudex_loop::review::personas::Personas;
+use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::review::round::{RoundError, RoundEvent};
 use claudex_loop::review::runs;
+use claudex_loop::template;
 use claudex_loop::{Timestamp, text};
 use serde_json::json;
 
@@ -32,15 +33,9 @@ use super::typestate::{DecisionSignal, REVIEWING_REVIEW, TABLE};
 use super::{AnyLoop, Phase, caveats, context, report, resume, reviews_changes};
 
 /// The drafter's prompt.
-const DRAFT: Message = Message {
-    name: "draft.md",
-    text: include_str!("messages/draft.md"),
-};
+const DRAFT: Message = template!("messages/draft.md");
 /// The summary of a loop.
-const SUMMARY: Message = Message {
-    name: "summary.md",
-    text: include_str!("messages/summary.md"),
-};
+const SUMMARY: Message = template!("messages/summary.md");
 /// The interval at which a run checks whether another process has ended its loop.
 const CANCEL_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -94,7 +89,7 @@ impl Driver<'_> {
     /// Stops a loop as the Stop hook does, except that without a drafter a clean round goes on to the next persona, until each
     /// has reviewed the plan.
     fn stop(&self, held: AnyLoop) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
-        let personas = Personas::of_machine(&TABLE).all().len() as u64;
+        let personas = machine_personas(&TABLE).len() as u64;
         let fields = held.fields();
         let has_next_persona = fields.round < fields.max_rounds.min(personas);
         match held {
@@ -123,7 +118,7 @@ impl Driver<'_> {
             reviewers: self.reviewers,
         };
         let round = held.fields().round;
-        let persona = Personas::of_machine(&TABLE).of_round(round).label;
+        let persona = persona(machine_personas(&TABLE), round).label;
         let rounds = held.fields().max_rounds;
         self.show(&format!("Round {round} of {rounds}, {persona}"));
 

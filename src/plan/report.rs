@@ -14,19 +14,14 @@ use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::runs;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
 use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, Snapshot, own_files, visible};
+use claudex_loop::template;
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 
 use super::AnyLoop;
 
-const REPORT: Message = Message {
-    name: "report.md",
-    text: include_str!("messages/report.md"),
-};
-const FIXES: Message = Message {
-    name: "fixes.md",
-    text: include_str!("messages/fixes.md"),
-};
+const REPORT: Message = template!("messages/report.md");
+const FIXES: Message = template!("messages/fixes.md");
 /// Upper limit of a text on one line, in characters.
 const MAX_LINE_CHARS: usize = 500;
 

@@ -15,15 +15,13 @@ use claudex_loop::process::environment::find_program;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::shell::quote;
 use claudex_loop::review::findings_file;
-use claudex_loop::review::personas::Personas;
+use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::store::LoopId;
+use claudex_loop::template;
 use claudex_loop::text;
 
 /// The runner script.
-const RUNNER: Message = Message {
-    name: "runner.sh",
-    text: include_str!("messages/runner.sh"),
-};
+const RUNNER: Message = template!("messages/runner.sh");
 /// The end of the runner's name, behind the loop's id.
 const SUFFIX: &str = "-runner.sh";
 /// Upper limit of continued loops whose findings a reviewer is shown.
@@ -55,7 +53,7 @@ pub(super) fn write(held: &AnyLoop) -> Result<(), String> {
     let raw = held.raw();
     let store = raw.store();
     let fields = held.fields();
-    let persona = Personas::of_machine(raw.table()).of_round(fields.round);
+    let persona = persona(machine_personas(raw.table()), fields.round);
     let is_usual = store.root().join(store.spec().folder) == *store.folder();
     let binary = env::current_exe().unwrap_or_default().into_os_string();
     let script = RUNNER.render(&json!({

@@ -11,13 +11,11 @@ use crate::machine::table::{PhaseInfo, Table};
 use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::message::{Message, Render as _};
 use crate::store::Entry;
+use crate::template;
 use crate::text;
 
 /// The note about a turn that may end.
-const TURN_END: Message = Message {
-    name: "turn-end.txt",
-    text: include_str!("messages/turn-end.txt"),
-};
+const TURN_END: Message = template!("messages/turn-end.txt");
 /// The longest doc of a phase or an edge in a line, in characters.
 const MAX_DOC_CHARS: usize = 200;
 /// The longest caveats in a line, in characters.

@@ -14,7 +14,7 @@ use crate::machine::{Actor, LoopFacts as _, LoopHandle, PersonaInfo, PhaseDeclar
 use crate::review::ReviewSpec;
 use crate::review::client::Client;
 use crate::review::evidence::Round;
-use crate::review::personas::Personas;
+use crate::review::personas::{persona, review_personas};
 use crate::review::prompt::Prompt;
 use crate::review::round::{self, Report, RoundError, RoundEvent};
 use crate::review::runs::Run;
@@ -49,17 +49,14 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result
         return Err(refusal);
     }
     let phase = messages::phase(raw);
-    let review = phase.review().map(|spec| (raw, spec));
-    let reviewers = reviewers::choose(named, review, &settings, store.root())?;
-    let Some((_, spec)) = review else {
-        return Err(Failure::refuse(
-            format!(
-                "loop {id} is in phase {}, where nothing is reviewed",
-                phase.name
-            ),
+    let spec = phase.review().ok_or_else(|| {
+        let name = phase.name;
+        Failure::refuse(
+            format!("loop {id} is in phase {name}, where nothing is reviewed"),
             &format!("`{} status` shows what the loop waits for", info.program),
-        ));
-    };
+        )
+    })?;
+    let reviewers = reviewers::choose(named, Some((raw, spec)), &settings, store.root())?;
     let review = Review {
         program,
         held: &*held,
@@ -162,8 +159,8 @@ impl Review<'_> {
     /// Returns the persona of the round.
     fn persona(&self) -> &'static PersonaInfo {
         let raw = self.held.raw();
-        let personas = Personas::of_phase(raw.table(), self.spec);
-        personas.of_round(raw.count(self.spec.round))
+        let personas = review_personas(raw.table(), self.spec);
+        persona(personas, raw.count(self.spec.round))
     }
 
     /// Runs the round, or follows the process that runs it.

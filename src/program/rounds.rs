@@ -13,7 +13,7 @@ use crate::review::cause::Cause;
 use crate::review::evidence::Round;
 use crate::review::finding_history::{self, Standing};
 use crate::review::findings::Counts;
-use crate::review::personas::Personas;
+use crate::review::personas::{persona, review_personas};
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
 use crate::review::{ReviewSpec, findings_file};
@@ -67,13 +67,13 @@ pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
         return Vec::new();
     };
     let runs = runs(raw);
-    let personas = Personas::of_phase(raw.table(), spec);
+    let personas = review_personas(raw.table(), spec);
     let row = |round: u64, run: Option<&Run>| {
-        let persona = run.map_or(personas.of_round(round).label, |run| &run.began.persona);
+        let label = run.map_or(persona(personas, round).label, |run| &run.began.persona);
         let file = run.and_then(Run::findings_file);
         RoundLine {
             round,
-            persona: text::one_line(persona, 100),
+            persona: text::one_line(label, 100),
             counts: run.and_then(Run::counts),
             file: file.and_then(|file| file.path.file_name().map(text::shown)),
         }

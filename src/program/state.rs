@@ -18,7 +18,7 @@ use super::{archive, attempts, locate, loops, out, rounds, verbs};
 use crate::files::{self, Folder, Lock};
 use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
-use crate::review::personas::Personas;
+use crate::review::personas::{machine_personas, persona};
 use crate::store::{
     Document, Form, LoopId, MAX_BYTES, StateHome, StateSpec, Store, StoreError, is_field_name,
     parse_plain,
@@ -83,7 +83,7 @@ pub(super) fn state(
             let round = round
                 .parse()
                 .map_err(|error| failure(Exit::Usage, format!("round {round}: {error}")))?;
-            let persona = Personas::of_machine(info.table).of_round(round);
+            let persona = persona(machine_personas(info.table), round);
             let text = match helper {
                 "persona" => persona.prompt.text.trim_end(),
                 _ => persona.label,

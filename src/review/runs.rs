@@ -170,22 +170,17 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                 }
             }
             Entry::Note(note) => {
-                if let Some(began) = entry.note_data(BEGAN) {
-                    let began = RunBegin {
-                        at: note.at,
-                        ..began
-                    };
+                if let Some(mut began) = entry.note_data::<RunBegin>(BEGAN) {
+                    began.at = note.at;
                     runs.push(Run {
                         began,
                         ..Run::default()
                     });
-                } else if let Some(ended) = entry.note_data::<RunEnd>(ENDED)
+                } else if let Some(mut ended) = entry.note_data::<RunEnd>(ENDED)
                     && let Some(at) = position(&ended.run)
                 {
-                    runs[at].ended = Some(RunEnd {
-                        at: note.at,
-                        ..ended
-                    });
+                    ended.at = note.at;
+                    runs[at].ended = Some(ended);
                 }
             }
         }

@@ -15,7 +15,7 @@ use super::round::{RoundError, io_error};
 use super::runs::Run;
 use super::worktree::tree_id;
 use crate::digest::sha256;
-use crate::files::{MAX_BYTES, UntrustedError, if_there};
+use crate::files::{MAX_BYTES, if_there};
 use crate::machine::table::{ReviewSpec, Subject};
 use crate::machine::{LoopFacts as _, PhaseDeclaration as _, Raw};
 use crate::text;
@@ -61,18 +61,13 @@ impl SubjectText {
             "" => Since::Branch,
             commit => Since::Commit(commit),
         };
-        let changes = if has_changes(raw, spec) {
-            Some(changes::read(store, since)?)
+        let (diff, tree) = if has_changes(raw, spec) {
+            let changes = changes::read(store, since)?;
+            (Some(changes.text), Some(changes.snapshot.tree().to_owned()))
         } else {
-            None
+            (None, with_tree.then(|| tree_id(store, None)).flatten())
         };
-        let tree = match &changes {
-            Some(changes) => Some(changes.snapshot.tree().to_owned()),
-            None if with_tree => tree_id(store, None),
-            None => None,
-        };
-        let diff = changes.as_ref().map(|changes| &*changes.text);
-        let parts = parts(raw, spec, diff)?;
+        let parts = parts(raw, spec, diff.as_deref())?;
         Ok(Self {
             name: title(raw, spec),
             text: joined(&parts),
@@ -189,13 +184,7 @@ fn joined(parts: &[Part]) -> String {
 fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part>, RoundError> {
     let root = raw.root();
     let copy = copy_in(raw);
-    let failure = |error| {
-        // An error about a file that is not trusted names its path.
-        io_error(match UntrustedError::in_error(&error) {
-            Some(_) => "could not review".to_owned(),
-            None => format!("could not read {}", title(raw, spec)),
-        })(error)
-    };
+    let failure = |error| io_error(format!("could not read {}", title(raw, spec)))(error);
     let refusal = |path: &Utf8Path, problem: &str, help: &str| RoundError::Refused {
         message: format!("{} {problem}", text::shown(path)),
         help: format!("{help}, then run the review again"),

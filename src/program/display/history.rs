@@ -15,15 +15,13 @@ use crate::program::{loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
 use crate::store::{ChangeEntry, Entry, NoteEntry};
+use crate::template;
 use crate::text;
 
 /// The longest line of an entry, in characters.
 const MAX_LINE_CHARS: usize = 500;
 /// The lines of entries.
-const JOURNAL: Message = Message {
-    name: "journal.txt",
-    text: include_str!("journal.txt"),
-};
+const JOURNAL: Message = template!("journal.txt");
 
 /// A loop's journal, with the runs that it names.
 #[derive(Debug)]

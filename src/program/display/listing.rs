@@ -13,15 +13,13 @@ use crate::program::info::ProgramInfo;
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{durations, locate, loops, out, rounds};
 use crate::store::{Listed, Store, to_count, to_plain};
+use crate::template;
 use crate::text;
 
 /// The longest text of a row, in characters.
 const MAX_TEXT_CHARS: usize = 300;
 /// The rows, as a terminal shows them.
-const LIST: Message = Message {
-    name: "list.txt",
-    text: include_str!("list.txt"),
-};
+const LIST: Message = template!("list.txt");
 
 /// Returns a loop, as `list --json` prints it.
 fn row(

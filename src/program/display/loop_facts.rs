@@ -14,7 +14,7 @@ use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
 use crate::program::{durations, locate, loops, messages, next_action, rounds};
-use crate::review::personas::Personas;
+use crate::review::personas::{persona, review_personas};
 use crate::store::{ChangeEntry, Entry};
 use crate::text;
 
@@ -124,7 +124,7 @@ pub(super) fn facts(
 fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let spec = rounds::spec(raw)?;
     let round = raw.count(spec.round);
-    let personas = Personas::of_phase(raw.table(), spec);
+    let personas = review_personas(raw.table(), spec);
     let is_over = messages::phase(raw).terminal;
     let has_begun = messages::phase(raw).review().is_some() || !past.runs.is_empty();
     let last = past.runs.last().map(|run| run.began.reviewer.clone());
@@ -135,7 +135,7 @@ fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     };
     Some(json!({
         "round": round,
-        "persona": personas.of_round(round).label,
+        "persona": persona(personas, round).label,
         "reviewer": last.or_else(|| chosen().filter(|_| !is_over)),
         "running": raw.store().is_running(raw.id()),
         "rounds": if has_begun { rounds::rounds(raw) } else { Vec::new() },

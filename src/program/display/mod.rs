@@ -14,7 +14,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{durations, loops, out};
 use crate::message::{Message, Render as _};
-use crate::review::personas::Personas;
+use crate::review::personas::machine_personas;
 use crate::text;
 
 pub(super) use history::{edges_of, journal};
@@ -46,7 +46,7 @@ fn render(template: Message, facts: &Json) -> Result<String, Failure> {
 pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     // Like every command of a round, it needs a configuration that can be used.
     loops::settings_here(info)?;
-    let all = Personas::of_machine(info.table).all();
+    let all = machine_personas(info.table);
     for (round, persona) in (1..).zip(all) {
         let later = if round == all.len() { " and later" } else { "" };
         out::line(&format!("Round {round}{later}: {}", persona.label));

@@ -24,6 +24,7 @@ use crate::review::findings::Finding;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::{finding_history, subject};
 use crate::store::ChangeEntry;
+use crate::template;
 use crate::text;
 
 /// The most bytes of two texts that are compared: the time of a comparison grows with their product.
@@ -31,10 +32,7 @@ const MAX_COMPARED_BYTES: usize = 512 * 1024;
 /// The label of a text that no review has read.
 const NOW: &str = "now";
 
-const PAGE: Message = Message {
-    name: "page.html",
-    text: include_str!("page.html"),
-};
+const PAGE: Message = template!("page.html");
 
 /// Prints the page.
 pub(in crate::program) fn report(

@@ -19,15 +19,13 @@ use crate::program::settings::{MAX_ROUNDS, Settings};
 use crate::program::surroundings::Surroundings;
 use crate::program::{durations, incompatible, locate, loops, messages, out, rounds};
 use crate::store::to_plain;
+use crate::template;
 use crate::text;
 
 /// The longest text of a field on a terminal, in characters; a report has the rest.
 const MAX_LINE_CHARS: usize = 200;
 /// A loop, as a terminal shows it.
-const STATUS: Message = Message {
-    name: "status.txt",
-    text: include_str!("status.txt"),
-};
+const STATUS: Message = template!("status.txt");
 
 /// Prints the state of the loops, and the problems found on the way: the loop that is named, else the active ones, else the newest.
 pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit, Failure> {

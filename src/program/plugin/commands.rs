@@ -15,7 +15,7 @@ use crate::message::{Message, MessageError, Render as _};
 use crate::program::Program;
 use crate::program::command_line;
 use crate::program::info::ProgramInfo;
-use crate::text;
+use crate::{template, text};
 
 /// A slash command, ready to be written.
 #[derive(Serialize)]

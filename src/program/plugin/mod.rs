@@ -3,16 +3,6 @@
 //! `[plugin]` of a machine file gives the name. The rest follows from the machine and the program's name. The text of a
 //! command is Markdown of the machine's own, or one of the short texts in `commands/`.
 
-/// A template of this folder.
-macro_rules! template {
-    ($name:literal) => {
-        Message {
-            name: $name,
-            text: include_str!($name),
-        }
-    };
-}
-
 mod commands;
 mod write;
 
@@ -26,7 +16,7 @@ use super::exit::{Exit, Failure};
 use super::out;
 use crate::message::{Message, MessageError, Render as _};
 use crate::process::environment::GUARD;
-use crate::text;
+use crate::{template, text};
 
 /// A program's plugin, as its machine declares it. `claudex-build` writes it.
 #[derive(Debug, Clone, Copy)]

@@ -12,13 +12,11 @@ use super::base::Base;
 use crate::git::Git;
 use crate::message::{Message, Render as _};
 use crate::review::worktree::{Snapshot, WorktreeError, names, readable_name, visible};
+use crate::template;
 use crate::text;
 
 /// The head.
-const HEAD: Message = Message {
-    name: "head.md",
-    text: include_str!("head.md"),
-};
+const HEAD: Message = template!("head.md");
 /// The beginning of the head's line about a file without a diff.
 pub(crate) const LEFT_OUT: &str = "# left out: ";
 /// The longest head, in bytes.
