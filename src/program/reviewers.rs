@@ -90,14 +90,14 @@ fn choose_installed(
     }
     let clients = names.into_iter().map(|name| {
         let mut found = settings.reviewers[name].clone();
-        let mut shown = format!("{name} (auto)");
+        let mut label = format!("{name} (auto)");
         if let Some((_, model)) = preferred.as_ref().filter(|(first, _)| first == name) {
             found.model = found.model.or(model.clone());
             if let Some(model) = &found.model {
-                shown = format!("{name} (auto, {})", text::one_line(model, 60));
+                label = format!("{name} (auto, {})", text::one_line(model, 60));
             }
         }
-        client(name, shown, found, settings)
+        client(name, label, found, settings)
     });
     clients.collect()
 }
