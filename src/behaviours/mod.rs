@@ -89,7 +89,9 @@ where
 {
     match transition(before?) {
         Ok(next) => Attempt::Break(Ok(next.into())),
-        Err(refused) if refused.refusal.is_guard() => Attempt::Continue(refused.held),
+        Err(Refused { held, refusal }) if matches!(*refusal, Refusal::Guard(_)) => {
+            Attempt::Continue(held)
+        }
         Err(refused) => Attempt::Break(Err(refused.map(Into::into))),
     }
 }

@@ -13,7 +13,12 @@ const MAX_TEXT_CHARS: usize = 500;
 
 /// Records that a verb was refused by the machine.
 pub fn note_refusal(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal: &Refusal) {
-    if refusal.is_rejection() {
+    // A race that was lost or a fault of the disk is no answer of the machine.
+    let is_fault = matches!(
+        refusal,
+        Refusal::Field(_) | Refusal::Observe { .. } | Refusal::Store(_)
+    );
+    if !is_fault {
         note(store, id, by, tried, &refusal.to_string());
     }
 }

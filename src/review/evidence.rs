@@ -263,13 +263,15 @@ impl<'r> Round<'r> {
     /// Makes evidence of a run, or of a review that was waived.
     fn reviewed(&self, run: Option<&Run>) -> Reviewed {
         let subject = run.map_or(self.subject.as_ref(), |run| Some(&run.began.subject));
-        let round = self.raw.count(self.spec.round);
         Reviewed(EvidenceRecord {
+            loop_id: self.raw.id().to_string(),
+            round: self.raw.count(self.spec.round),
+            revision: self.raw.record().revision,
             run: run.map(|run| run.began.run.clone()),
             findings: run.and_then(Run::findings_file).map(|file| file.number),
             subject: subject.cloned(),
             waived: run.is_none(),
-            ..EvidenceRecord::new(self.raw, Requirement::Reviewed, round)
+            ..EvidenceRecord::default()
         })
     }
 

@@ -1,8 +1,6 @@
 //! Opening and making folders by path, without following a symlink below a project's root or a state folder.
 
-use std::fs::DirBuilder;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::DirBuilderExt as _;
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
@@ -23,22 +21,22 @@ pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, St
 
 /// Opens or makes a folder. No symlink is followed below `base`, or below the nearest folder above it that is there.
 pub fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<Folder> {
-    let there = (base.ancestors())
-        .find_map(|above| Folder::open(above).ok())
-        .ok_or(ErrorKind::NotFound)?;
-    let below = path.strip_prefix(there.path()).unwrap_or(path);
-    there.make(below)
+    let there = nearest(base)?;
+    there.make(path.strip_prefix(there.path()).unwrap_or(path))
 }
 
 /// Opens or makes `<own>/<name>`, closed to other users, where `own` is the user's own folder outside every project.
 pub fn make_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
-    let above = own.parent().unwrap_or(own);
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(above)?;
-    let below = Utf8Path::new(own.file_name().unwrap_or_default()).join(name);
-    Folder::open(above)?.make_private(below)
+    let there = nearest(own.parent().unwrap_or(own))?;
+    let path = own.join(name);
+    there.make_private(path.strip_prefix(there.path()).unwrap_or(&path))
+}
+
+/// Opens a folder, or the nearest one above it that is there.
+fn nearest(path: &Utf8Path) -> io::Result<Folder> {
+    path.ancestors()
+        .find_map(|above| Folder::open(above).ok())
+        .ok_or_else(|| ErrorKind::NotFound.into())
 }
 
 /// Resolves `.` and `..` by name, which is their meaning without symlinks.

@@ -68,22 +68,6 @@ pub struct EdgeInfo {
 }
 
 impl EdgeInfo {
-    /// The values of an edge that the machine file leaves out.
-    pub const EMPTY: Self = Self {
-        transition: "",
-        from: &[],
-        to: None,
-        when: "",
-        requires: None,
-        by: &[],
-        own: false,
-        args: &[],
-        message: None,
-        ends_turn: false,
-        doc: "",
-        line: 0,
-    };
-
     /// Returns whether it has a verb.
     pub fn is_verb(&self) -> bool {
         !self.by.is_empty() && !self.own

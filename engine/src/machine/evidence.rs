@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::Raw;
 
 /// The evidence that `requires` of an edge asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Requirement {
     /// This round was reviewed.
+    #[default]
     Reviewed,
     /// This round was reviewed, the subject is unchanged, and no material finding is open unless its rejection has a reason.
     Settled,
@@ -17,7 +18,7 @@ pub enum Requirement {
 crate::words!(Requirement);
 
 /// Evidence as the journal has it. Only the reviews of claudex-loop make one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceRecord {
     /// The requirement that it meets.
     pub kind: Requirement,
@@ -46,21 +47,6 @@ pub struct EvidenceRecord {
 }
 
 impl EvidenceRecord {
-    /// Makes evidence of a loop's present revision.
-    pub fn new(raw: &Raw, kind: Requirement, round: u64) -> Self {
-        Self {
-            kind,
-            loop_id: raw.id().to_string(),
-            run: None,
-            findings: None,
-            round,
-            revision: raw.record().revision,
-            subject: None,
-            rejecting: None,
-            waived: false,
-        }
-    }
-
     /// Returns the problem of evidence for an edge of a loop, or `None` if the edge may be taken with it.
     pub(super) fn problem(
         shown: Option<&Self>,

@@ -71,16 +71,6 @@ impl Refusal {
     pub fn is_stale(&self) -> bool {
         matches!(self, Self::Store(StoreError::Stale { .. }))
     }
-
-    /// Returns whether a guard refused: the only refusal after which an outcome's next transition is tried.
-    pub fn is_guard(&self) -> bool {
-        matches!(self, Self::Guard(_))
-    }
-
-    /// Returns whether the machine said no: neither a race that was lost nor a fault of the disk.
-    pub fn is_rejection(&self) -> bool {
-        !matches!(self, Self::Field(_) | Self::Observe { .. } | Self::Store(_))
-    }
 }
 
 impl<L> Refused<L> {

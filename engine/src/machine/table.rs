@@ -95,20 +95,6 @@ pub struct PhaseInfo {
     pub line: u32,
 }
 
-impl PhaseInfo {
-    /// The values of a phase that the machine file leaves out.
-    pub const EMPTY: Self = Self {
-        name: "",
-        stored: "",
-        doc: "",
-        terminal: false,
-        message: None,
-        on_stop: None,
-        extra: &(),
-        line: 0,
-    };
-}
-
 /// The behaviour of a stop in a phase, from claudex-build's catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BehaviourInfo {

@@ -10,7 +10,6 @@ use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::list::{Listed, newest_first};
 use super::state_folder::{ARCHIVE, LOCK, SIDECARS, Store};
-use super::value::to_plain;
 use crate::files::Folder;
 
 /// The folder in the archive with an empty file for each loop that was not over, so that nobody opens all the others.
@@ -27,9 +26,10 @@ impl Store {
                 "a review of loop {id} is running"
             )));
         }
-        let newest = self.newest(id).ok();
-        let phase =
-            newest.and_then(|(newest, _)| newest.field(self.spec.fields.phase).map(to_plain));
+        let phase = self
+            .newest(id)
+            .ok()
+            .and_then(|(newest, _)| newest.change.to);
         let (here, _lock) = self.lock(LOCK)?;
         if !self.spec.is_terminal(phase.as_deref()) {
             here.make(Utf8Path::new(ARCHIVE).join(UNFINISHED))
@@ -53,13 +53,7 @@ impl Store {
 
     /// Brings an archived loop back.
     pub fn unarchive(&self, id: &LoopId) -> Result<Record, StoreError> {
-        let Some(listed) = self.listed_in_archive(id) else {
-            return Err(StoreError::NotFound {
-                id: id.to_string(),
-                folder: self.folder.join(ARCHIVE),
-                archived: false,
-            });
-        };
+        let listed = self.listed_in_archive(id).ok_or_else(|| self.no_loop(id))?;
         let _alone = self.alone()?;
         self.refuse_active(id, listed.session.as_deref(), None)?;
         self.move_back(id)?;

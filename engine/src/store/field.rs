@@ -72,21 +72,6 @@ impl FieldError {
 }
 
 impl FieldInfo {
-    /// The values of a field that the machine file leaves out.
-    pub const EMPTY: Self = Self {
-        name: "",
-        doc: "",
-        kind: FieldKind::Held,
-        initial: || Json::Null,
-        at_start: false,
-        within: None,
-        key: None,
-        null: None,
-        owned: false,
-        edit: None,
-        quoted: false,
-    };
-
     /// Returns whether the engine writes it.
     pub fn is_held(&self) -> bool {
         matches!(self.kind, FieldKind::Held)

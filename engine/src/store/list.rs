@@ -151,7 +151,6 @@ impl Store {
     }
 }
 
-/// Sorts loops, the newest first.
 pub(super) fn newest_first(loops: impl Iterator<Item = Listed>) -> Vec<Listed> {
     let mut listed: Vec<Listed> = loops.collect();
     listed.sort_by_key(|one| Reverse((one.modified, one.id.clone())));

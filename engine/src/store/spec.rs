@@ -127,16 +127,15 @@ impl StateSpec {
 
     /// Returns whether `field` identifies a document: only the store writes it, regardless of the caller.
     pub(super) fn is_structural(&self, field: &str) -> bool {
-        let HeldFields {
-            phase,
-            id,
-            revision,
-            machine,
-            root,
-            ..
-        } = self.fields;
-        [phase, id, revision, machine, root].contains(&field)
-            || self.fields.graph_hash == Some(field)
+        let names = &self.fields;
+        let structural = [
+            names.phase,
+            names.id,
+            names.revision,
+            names.machine,
+            names.root,
+        ];
+        structural.contains(&field) || names.graph_hash == Some(field)
     }
 
     /// Returns whether only the machine writes a field. Nothing is decided by the time of the last change.

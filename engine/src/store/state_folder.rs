@@ -367,7 +367,6 @@ impl Store {
         String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
     }
 
-    /// Makes the error of a document that is not that of a loop of this user.
     pub(super) fn not_ours(&self, id: &LoopId, why: WhyNotOurs) -> StoreError {
         StoreError::NotOurs {
             id: id.to_string(),
@@ -376,7 +375,6 @@ impl Store {
         }
     }
 
-    /// Makes the error of a journal that is not this user's.
     pub(super) fn foreign_journal(&self, id: &LoopId, why: impl Into<String>) -> StoreError {
         StoreError::NotOurs {
             id: id.to_string(),

@@ -31,7 +31,16 @@ pub(crate) const SIGNAL: FieldInfo = FieldInfo {
 pub(crate) const fn held(name: &'static str) -> FieldInfo {
     FieldInfo {
         name,
-        ..FieldInfo::EMPTY
+        doc: "",
+        kind: FieldKind::Held,
+        initial: || serde_json::Value::Null,
+        at_start: false,
+        within: None,
+        key: None,
+        null: None,
+        owned: false,
+        edit: None,
+        quoted: false,
     }
 }
 
