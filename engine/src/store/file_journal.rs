@@ -115,17 +115,15 @@ impl Store {
         let read = |length: u64| sealing.lines(id, &file, length.min(MAX_JOURNAL), since);
         let length = file.metadata().or_io("read", &path)?.len();
         let lines = read(length).or_io("read", &path)?;
-        let end = lines.last().and_then(Option::as_ref);
-        match end.map_or(0, |line| line.end) {
+        let lines =
+            lines.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))?;
+        match lines.last().map_or(0, |line| line.end) {
             0 => return Err(foreign()),
             end if end < mark.bytes => {
                 return Err(self.foreign_journal(id, "its journal lost lines"));
             }
             _ => {}
         }
-        let sealed = lines.into_iter().collect::<Option<_>>();
-        let lines =
-            sealed.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))?;
         Ok(Some(Sealed {
             here,
             folder,

@@ -10,7 +10,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::entry::{ChangeEntry, Entry};
+use super::entry::Entry;
 use super::id::LoopId;
 use crate::digest::hex;
 use crate::files::Folder;
@@ -56,29 +56,25 @@ impl Sealing {
         seal
     }
 
-    /// Reads the last lines of the first `length` bytes of a journal, at least those since a revision. `None` is in the place of
-    /// a line without this user's seal. The last lines are sealed, with a change among them: what is behind does not exist.
+    /// Reads the last lines of the first `length` bytes of a journal, at least those since a revision. Behind the last line with
+    /// this user's seal nothing exists. Returns `None` if a line before it has no seal.
     pub(super) fn lines(
         &self,
         id: &LoopId,
         mut file: &File,
         length: u64,
         since: u64,
-    ) -> io::Result<Vec<Option<Line>>> {
+    ) -> io::Result<Option<Vec<Line>>> {
         let mut size = FIRST_READ;
         loop {
             let from = length.saturating_sub(size);
             let mut bytes = Vec::with_capacity(usize::try_from(length - from).unwrap_or_default());
             file.seek(SeekFrom::Start(from))?;
             file.take(length - from).read_to_end(&mut bytes)?;
-            let (mut lines, is_enough) = self.check_lines(id, from, &bytes, since);
-            if from == 0 || is_enough {
-                while !lines.is_empty() && newest_change(&lines).is_none() {
-                    lines.pop();
-                }
-                return Ok(lines);
+            match self.check_lines(id, from, &bytes, since) {
+                Some((_, false)) if from > 0 => size = size.saturating_mul(16),
+                checked => return Ok(checked.map(|(lines, _)| lines.into())),
             }
-            size = size.saturating_mul(16);
         }
     }
 
@@ -90,7 +86,7 @@ impl Sealing {
         from: u64,
         bytes: &[u8],
         since: u64,
-    ) -> (Vec<Option<Line>>, bool) {
+    ) -> Option<(VecDeque<Line>, bool)> {
         let mut lines = VecDeque::new();
         // The seal of a line can be checked if the line before was read whole.
         let begins = std::iter::repeat_n(0, if from == 0 { 2 } else { 0 });
@@ -104,30 +100,22 @@ impl Sealing {
             let at = from + begin as u64;
             let is_ours = !seal.is_empty() && seal == self.seal(id, seal_before, at, json);
             let entry = is_ours.then(|| serde_json::from_slice::<Entry>(json).ok());
-            let line = entry.flatten().map(|entry| Line {
-                entry,
-                seal: seal.to_owned(),
-                end: from + end as u64,
-            });
-            let change = line.as_ref().and_then(|line| line.entry.change());
-            let is_enough = change.is_some_and(|change| change.revision <= since);
-            // Behind the last sealed line nothing exists.
-            if line.is_some() || !lines.is_empty() {
-                lines.push_front(line);
-            }
-            if is_enough {
-                return (lines.into(), true);
+            if let Some(entry) = entry.flatten() {
+                let change = entry.change();
+                let is_enough = change.is_some_and(|change| change.revision <= since);
+                let seal = seal.to_owned();
+                let end = from + end as u64;
+                lines.push_front(Line { entry, seal, end });
+                if is_enough {
+                    return Some((lines, true));
+                }
+            } else if !lines.is_empty() {
+                return None;
             }
             (end, begin) = (begin, before);
         }
-        (lines.into(), false)
+        Some((lines, false))
     }
-}
-
-/// Returns the newest change that only sealed lines follow.
-fn newest_change(lines: &[Option<Line>]) -> Option<&ChangeEntry> {
-    let mut sealed = lines.iter().rev().map_while(Option::as_ref);
-    sealed.find_map(|line| line.entry.change())
 }
 
 /// Splits a line, with its end, into JSON and seal.

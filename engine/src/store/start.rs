@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
-use serde_json::Value as Json;
 
 use super::document::Document;
 use super::entry::{Change, ChangeEntry, Record, hold};
@@ -12,7 +11,7 @@ use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
 use super::spec::Active;
 use super::state_folder::{SIDECARS, Store};
-use super::value::Fields;
+use super::value::{Fields, to_plain};
 
 /// The finished loops that a start leaves in the folder. Older ones are archived.
 const MAX_FINISHED: usize = 20;
@@ -76,8 +75,8 @@ impl Store {
                 LoopId::new_stamp(beginning.now).or_io("take random bytes for", &self.folder)?
             }
         };
-        let refuse = |why: String| StoreError::input("start", self.loop_folder(&id), why);
-        LoopId::parse(id.as_str(), self.spec.ids).map_err(refuse)?;
+        LoopId::parse(id.as_str(), self.spec.ids)
+            .map_err(|why| StoreError::input("start", self.loop_folder(&id), why))?;
         let document = import.as_ref().map(|import| &import.document);
         let file = import.as_ref().map(|import| &*import.file);
         let before = self.put_back(&id, file)?;
@@ -85,18 +84,13 @@ impl Store {
             self.check_free(&id, file)?;
         }
         self.refuse_active(&id, Some(&beginning.session), file)?;
-        let phase = fields
-            .get(names.phase)
-            .and_then(Json::as_str)
-            .ok_or_else(|| refuse("its fields name no phase".to_owned()))?;
-
         // The loop of an imported document may have begun earlier.
         let began = names
             .started
             .and_then(|field| document?.text(field)?.parse::<Timestamp>().ok())
             .map_or(beginning.now, |began| began.min(beginning.now));
         let change = Change {
-            to: Some(phase.to_owned()),
+            to: fields.get(names.phase).map(to_plain),
             begins_visit: true,
             ..Change::bare(document.map_or("start", |_| "import"), by)
         };
