@@ -9,6 +9,7 @@ mod helping;
 mod hook;
 mod interview;
 mod kills;
+mod kit;
 mod locating;
 mod looking;
 mod machine;

@@ -1,10 +1,15 @@
 //! The crates as a stranger uses them: outside this workspace, with their own machine.
 
+#[path = "../support/machines.rs"]
+mod machines;
 #[path = "../support/stranger.rs"]
 mod support;
 
+mod absent_edges;
+mod all_pairs;
 mod asking;
 mod document;
+mod engine;
 mod new;
 mod outside;
 mod own_loop;

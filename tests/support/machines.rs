@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use claudex_build::model::{FieldKind, Machine};
 
-use super::stranger::Crate;
+use super::support::Crate;
 
 /// A machine file.
 pub(crate) struct MachineFile {

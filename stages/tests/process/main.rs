@@ -6,6 +6,7 @@ mod docs;
 #[path = "../../../tests/support/documents.rs"]
 mod documents;
 mod killed;
+mod kit;
 mod page;
 mod refused;
 #[path = "../../../tests/support/seal.rs"]

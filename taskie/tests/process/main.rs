@@ -8,8 +8,8 @@ mod docs;
 #[path = "../../../tests/support/documents.rs"]
 mod documents;
 mod hostile;
+mod kit;
 mod outcomes;
-
 mod real_use;
 mod seed;
 mod seventeen;

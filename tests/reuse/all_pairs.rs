@@ -5,10 +5,7 @@
 
 use claudex_testkit::pairs::{self, Subject};
 
-#[path = "support/machines.rs"]
-mod machines;
-#[path = "support/stranger.rs"]
-mod stranger;
+use crate::machines;
 
 const LIBRARY: &str = "//! Every pair of a phase and a transition.
 #![deny(warnings)]

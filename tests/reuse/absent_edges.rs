@@ -1,11 +1,11 @@
 //! What cannot be written: each file of `ui-tests/` must fail to compile, with the message beside it; what can be is compiled here.
 //!
-//! The messages are rustc's, so they are those of the pinned toolchain. `TRYBUILD=overwrite cargo test --test ui` writes
+//! The messages are rustc's, so they are those of the pinned toolchain. `TRYBUILD=overwrite cargo test --test reuse absent_edges` writes
 //! them again; read the difference before committing it.
 
 /// A part of this program and no case of trybuild: one case that has to be linked makes it compile the code of every dependency,
 /// while the others need no more than their types.
-#[path = "../ui-tests/pass/every_step_of_a_plan.rs"]
+#[path = "../../ui-tests/pass/every_step_of_a_plan.rs"]
 mod every_step_of_a_plan;
 
 #[test]

@@ -1,11 +1,8 @@
 //! The engine alone: the crate of docs/library.md.
 
-#[path = "support/stranger.rs"]
-mod stranger;
+use crate::support::{Crate, ours};
 
-use stranger::{Crate, ours};
-
-const PAGE: &str = include_str!("../docs/library.md");
+const PAGE: &str = include_str!("../../docs/library.md");
 const BUILD: &str = "fn main() { claudex_build::Config::new().compile(\"machine.toml\"); }";
 
 /// Returns a block of code of the page by the words that it contains.
