@@ -41,8 +41,37 @@ macro_rules! machine {
 macro_rules! __include {
     ([$($runtime:tt)+] $name:ident as $module:ident: $($file:literal),+) => {
         #[doc = concat!("The types that `claudex-build` generated for the `", stringify!($name), "` machine.")]
-        // Many lints look at what a machine file declares: its names, its docs, its guards, and how much there is of each.
-        #[allow(unused_comparisons, clippy::all, clippy::pedantic, rustdoc::all)]
+        // These lints look at texts of the machine file: its names, its docs, its guards, how much of everything it declares.
+        #[allow(
+            unused_comparisons,
+            clippy::absurd_extreme_comparisons,
+            clippy::comparison_to_empty,
+            clippy::doc_lazy_continuation,
+            clippy::doc_link_with_quotes,
+            clippy::doc_markdown,
+            clippy::enum_variant_names,
+            clippy::eq_op,
+            clippy::fn_params_excessive_bools,
+            clippy::int_plus_one,
+            clippy::large_enum_variant,
+            clippy::map_unwrap_or,
+            clippy::match_same_arms,
+            clippy::missing_errors_doc,
+            clippy::nonminimal_bool,
+            clippy::overly_complex_bool_expr,
+            clippy::should_implement_trait,
+            clippy::struct_excessive_bools,
+            clippy::struct_field_names,
+            clippy::tabs_in_doc_comments,
+            clippy::too_many_arguments,
+            clippy::too_many_lines,
+            clippy::unnecessary_lazy_evaluations,
+            clippy::wrong_self_convention,
+            rustdoc::bare_urls,
+            rustdoc::broken_intra_doc_links,
+            rustdoc::invalid_html_tags,
+            rustdoc::invalid_rust_codeblocks
+        )]
         pub mod $module {
             use $($runtime)+ as rt;
 

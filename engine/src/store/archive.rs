@@ -22,7 +22,7 @@ impl Store {
             return Err(self.no_loop(id));
         }
         if self.is_running(id) {
-            return Err(StoreError::busy(format!(
+            return Err(StoreError::Busy(format!(
                 "a review of loop {id} is running"
             )));
         }
@@ -54,7 +54,7 @@ impl Store {
     /// Brings an archived loop back.
     pub fn unarchive(&self, id: &LoopId) -> Result<Record, StoreError> {
         let listed = self.listed_in_archive(id).ok_or_else(|| self.no_loop(id))?;
-        let _alone = self.alone()?;
+        let _alone = self.journals().alone()?;
         self.refuse_active(id, listed.session.as_deref(), None)?;
         self.move_back(id)?;
         self.render_again(id)?;

@@ -49,7 +49,9 @@ impl Store {
             .parse(&document)
             .or_io("write", self.path_of(id))?;
         let appended = Entry::Change(Box::new(entry.clone()));
-        let appended = self.append(id, Some(after), appended, Some(&document));
+        let appended = self
+            .journals()
+            .append(id, Some(after), appended, Some(&document));
         match appended {
             Ok(()) => Ok(self.record(id, entry, document)),
             Err(StoreError::Stale { .. }) if after == 0 => Err(self.active(id, None)),

@@ -21,6 +21,9 @@ pub enum StoreError {
         /// The system's error, or the problem of the content.
         source: io::Error,
     },
+    /// Another process works here for longer than this one may wait: a sentence.
+    #[error("{0}")]
+    Busy(String),
     /// A loop that this user did not start here, or that this user's own files contradict. Nothing drives it.
     #[error("{} {why}", describe_place(.id, .path, .why))]
     NotOurs {
@@ -59,13 +62,14 @@ pub enum StoreError {
         /// Whether it is in the archive.
         archived: bool,
     },
-    /// Another process, another machine or a limit is in the way.
-    #[error("{problem}")]
-    Refused {
-        /// The problem, a sentence.
-        problem: String,
-        /// The next step.
-        help: &'static str,
+    /// The document belongs to another machine: a sentence.
+    #[error("{0}")]
+    OtherMachine(String),
+    /// The journal has reached its largest size.
+    #[error("the journal {} is full: it may have 64 MiB", shown(.path))]
+    Full {
+        /// The journal.
+        path: Utf8PathBuf,
     },
 }
 
@@ -98,15 +102,27 @@ crate::impl_diagnostic!(StoreError, |error| Some(error.help_text().to_owned()));
 impl StoreError {
     fn help_text(&self) -> &'static str {
         match self {
-            Self::Io { source, .. } => match source.kind() {
-                _ if UntrustedError::in_error(source).is_some() => UNTRUSTED_HELP,
-                ErrorKind::InvalidData | ErrorKind::FileTooLarge => "fix or remove it",
-                ErrorKind::InvalidInput => "give another value, or use a command of the machine",
+            Self::Io { source, .. } => match (UntrustedError::in_error(source), source.kind()) {
+                (Some(_), _) => UNTRUSTED_HELP,
+                (_, ErrorKind::InvalidData | ErrorKind::FileTooLarge) => "fix or remove it",
+                (_, ErrorKind::InvalidInput) => {
+                    "give another value, or use a command of the machine; nothing was changed"
+                }
                 _ => "check the folder's permissions and the free space",
             },
-            Self::NotOurs { .. } => {
-                "a user continues it with the commands adopt or resume and its id, or import and its file"
-            }
+            Self::Busy(_) => "try again when that process has ended, or end it if it hangs",
+            Self::NotOurs { why, .. } => match why {
+                WhyNotOurs::Journal(_) => {
+                    "nothing drives it; a user takes it over with the command adopt and its id, or starts a new loop from its document with import"
+                }
+                WhyNotOurs::NoJournal => {
+                    "it was copied or shipped with the repository: remove it, or a user starts a loop from it with the command import and its path"
+                }
+                WhyNotOurs::NoMachine => "it can be read and edited as a document, but not driven",
+                WhyNotOurs::PutBack { .. } => {
+                    "resume with the loop's id keeps the loop's state and writes the file again; import with the file takes the file's state"
+                }
+            },
             Self::Stale { .. } => "read it again, and decide again",
             Self::Active { phase: Some(_), .. } => "finish it or cancel it first",
             Self::Active { phase: None, .. } => "take another id",
@@ -114,7 +130,8 @@ impl StoreError {
                 "a user brings it back with the command resume and its id"
             }
             Self::NotFound { .. } => "list the loops",
-            Self::Refused { help, .. } => help,
+            Self::OtherMachine(_) => "use the program of that machine",
+            Self::Full { .. } => "archive the loop with the command rollback; its files are kept",
         }
     }
 
@@ -122,12 +139,6 @@ impl StoreError {
     pub(super) fn is_unsealed(&self) -> bool {
         let is_journal = |why: &WhyNotOurs| matches!(why, WhyNotOurs::Journal(_));
         matches!(self, Self::NotOurs { why, .. } if is_journal(why))
-    }
-
-    /// Makes the error of another process that works here for too long.
-    pub(super) fn busy(problem: String) -> Self {
-        let help = "try again when that process has ended, or end it if it hangs";
-        Self::Refused { problem, help }
     }
 
     /// Makes an error of input that is refused: `kind` is [`ErrorKind::InvalidInput`].

@@ -7,14 +7,11 @@ use std::sync::Arc;
 use super::entry::{ChangeEntry, Entry};
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
+use super::journal::{Journal, Tail, check_order};
 use super::seal::{Line, Sealing};
 use super::state_folder::{JOURNAL, LOCK, START_LOCK, Store};
 use super::state_home::Mark;
 use crate::files::{Folder, MAX_BYTES, Prepared, if_there, kill_point, make_all};
-use crate::text::shown;
-
-/// The newest change of a loop, and its document if there is one.
-pub(super) type Tail = (ChangeEntry, Option<Vec<u8>>);
 
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
@@ -187,33 +184,14 @@ impl Store {
     }
 }
 
-/// Refuses an entry that is to follow another revision than that of the newest change.
-pub(super) fn check_order(
-    after: Option<u64>,
-    newest: Option<&ChangeEntry>,
-) -> Result<(), StoreError> {
-    let found = newest.map_or(0, |newest| newest.revision);
-    if after.is_none_or(|after| after == found) {
-        return Ok(());
-    }
-    Err(newest.cloned().unwrap_or_default().stale())
-}
-
-/// The journals. An entry is complete in itself, never changes, and survives a power loss. The document does not have to: it is
-/// rendered again from the newest change.
-impl Store {
-    /// Appends an entry, and replaces the document after it. A change follows the revision `after`; 0 begins a journal, also in
-    /// the place of one that is not this user's. A note follows any revision, and has no document.
-    pub(super) fn append(
+impl Journal for Store {
+    fn append(
         &self,
         id: &LoopId,
         after: Option<u64>,
         entry: Entry,
         document: Option<&[u8]>,
     ) -> Result<(), StoreError> {
-        if let Some(memory) = &self.memory {
-            return memory.append(id, after, entry, document);
-        }
         let (here, _lock) = self.lock(LOCK)?;
         let since = if after == Some(0) { 0 } else { u64::MAX };
         let sealed = match self.sealed(Ok(here.clone()), id, since) {
@@ -239,10 +217,7 @@ impl Store {
         let line = [&*json, b"\t", seal.as_bytes(), b"\n"].concat();
         let bytes = end + line.len() as u64;
         if bytes > MAX_JOURNAL {
-            return Err(StoreError::Refused {
-                problem: format!("the journal {} is full: it may have 64 MiB", shown(path)),
-                help: "archive the loop with the command rollback; its files are kept",
-            });
+            return Err(StoreError::Full { path });
         }
         sealed.append_line(&line).or_io("write", &path)?;
 
@@ -265,11 +240,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the newest change and the document, or `None` if there is no such loop.
-    pub(super) fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
-        if let Some(memory) = &self.memory {
-            return Ok(memory.tail(id));
-        }
+    fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
         loop {
             let Some(sealed) = self.sealed(self.open_folder(), id, u64::MAX)? else {
                 return Ok(None);
@@ -287,13 +258,7 @@ impl Store {
         }
     }
 
-    /// Replaces the document if the newest change still has this revision.
-    pub(super) fn restore(
-        &self,
-        id: &LoopId,
-        revision: u64,
-        document: &[u8],
-    ) -> Result<(), StoreError> {
+    fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
         let Some(sealed) = self.sealed(Ok(here.clone()), id, u64::MAX)? else {
             return Ok(());
@@ -309,21 +274,28 @@ impl Store {
         document.rename(&name).or_io("write", self.path_of(id))
     }
 
-    /// Returns the entries of a journal, oldest first: at least those since a revision.
-    pub(super) fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
-        if let Some(memory) = &self.memory {
-            return Ok(memory.entries(id));
-        }
+    fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
         let sealed = self.sealed(self.open_folder(), id, since)?;
         let lines = sealed.into_iter().flat_map(|sealed| sealed.lines);
         Ok(lines.map(|line| line.entry).collect())
     }
 
-    /// Returns a guard. As long as it lives, no other process starts or restores a loop here.
-    pub(super) fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
-        Ok(match &self.memory {
-            Some(memory) => Box::new(memory.alone()),
-            None => Box::new(self.lock(START_LOCK)?),
-        })
+    fn list(&self) -> Result<Vec<LoopId>, StoreError> {
+        let Some(here) = if_there(self.open_folder()).or_io("open", &self.folder)? else {
+            return Ok(Vec::new());
+        };
+        let names = here.names().or_io("read", &self.folder)?;
+        let ids = names
+            .iter()
+            .filter_map(|name| LoopId::parse(name, self.spec.ids).ok());
+        let has_journal = |id: &LoopId| {
+            let folder = here.subfolder(id.as_str());
+            folder.is_ok_and(|folder| folder.has(JOURNAL))
+        };
+        Ok(ids.filter(has_journal).collect())
+    }
+
+    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
+        Ok(Box::new(self.lock(START_LOCK)?))
     }
 }

@@ -1,7 +1,6 @@
 //! Listing the loops of a state folder, without a lock and without a change.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -41,23 +40,13 @@ impl Store {
         self.list_each(self.ids())
     }
 
-    /// Returns the loops that have a journal or a document here, each once.
-    fn ids(&self) -> BTreeSet<LoopId> {
-        if let Some(memory) = &self.memory {
-            return memory.ids();
-        }
-        let Ok(here) = self.open_folder() else {
-            return BTreeSet::new();
-        };
-        let names = here.names().unwrap_or_default();
-        let id = |name: &str| LoopId::parse(name, self.spec.ids).ok();
-        let has_journal = |id: &LoopId| {
-            let folder = here.subfolder(id.as_str());
-            folder.is_ok_and(|folder| folder.has(JOURNAL))
-        };
-        let folders = names.iter().filter_map(|name| id(name));
-        let documents = names.iter().filter_map(|name| id(self.stem(name)?));
-        folders.filter(has_journal).chain(documents).collect()
+    fn ids(&self) -> Vec<LoopId> {
+        let mut ids = self.journals().list().unwrap_or_default();
+        let stems = self.stems().into_iter();
+        ids.extend(stems.filter_map(|stem| LoopId::parse(&stem, self.spec.ids).ok()));
+        ids.sort();
+        ids.dedup();
+        ids
     }
 
     /// Returns the loops that are not over, as [`list`](Self::list) does. One that this user ended is not opened.
@@ -83,21 +72,28 @@ impl Store {
 
     /// Returns the state files that were made by hand: those whose name is not an id.
     pub fn list_foreign(&self) -> Vec<Listed> {
-        let names = self.open_folder().and_then(|here| here.names());
-        let names = names.unwrap_or_default();
-        let stems = names.iter().filter_map(|name| self.stem(name));
+        let stems = self.stems().into_iter();
         let foreign = stems.filter(|stem| LoopId::parse(stem, self.spec.ids).is_err());
-        self.list_each(foreign.map(LoopId::from_file_stem))
+        self.list_each(foreign.map(|stem| LoopId::from_file_stem(&stem)).collect())
     }
 
-    fn list_each(&self, ids: impl IntoIterator<Item = LoopId>) -> Vec<Listed> {
+    fn list_each(&self, ids: Vec<LoopId>) -> Vec<Listed> {
         newest_first(ids.into_iter().filter_map(|id| self.list_one(id)))
     }
 
-    /// Returns the name of a document in the state folder without its extension.
-    fn stem<'n>(&self, name: &'n str) -> Option<&'n str> {
-        let stem = name.strip_suffix(self.spec.extension)?.strip_suffix('.')?;
-        (self.spec.file.is_none() && !stem.is_empty()).then_some(stem)
+    /// Returns the names of the documents in the state folder, without their extension.
+    fn stems(&self) -> Vec<String> {
+        if self.spec.file.is_some() {
+            return Vec::new();
+        }
+        let extension = self.spec.extension;
+        let stem = |name: String| {
+            let stem = name.strip_suffix(extension)?.strip_suffix('.')?;
+            Some(stem.to_owned()).filter(|stem| !stem.is_empty())
+        };
+        let names = self.open_folder().and_then(|here| here.names());
+        let stems = names.unwrap_or_default().into_iter().filter_map(stem);
+        stems.collect()
     }
 
     fn list_one(&self, id: LoopId) -> Option<Listed> {
@@ -135,7 +131,7 @@ impl Store {
     /// Returns the time when a loop was last changed or touched: that of its document, or, if that is the user's file, the later
     /// one of journal and document.
     fn modified(&self, id: &LoopId) -> Option<SystemTime> {
-        if self.memory.is_some() {
+        if self.is_in_memory() {
             return Some(SystemTime::UNIX_EPOCH);
         }
         let time = |path: &Utf8Path| {

@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 use super::document::Document;
 use super::entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
-use super::file_journal::Tail;
 use super::id::{LoopId, to_seconds};
+use super::journal::Tail;
 use super::state_folder::Store;
 use super::value::{Fields, to_plain};
 use crate::text;
@@ -81,7 +81,7 @@ impl Store {
                 Some(_) => {}
             }
             document = self.render(&newest.fields, &document, &[]);
-            self.restore(id, newest.revision, &document)?;
+            self.journals().restore(id, newest.revision, &document)?;
             edits = taken;
         }
         let repair = describe_edits(&newest, &edits);
@@ -117,7 +117,7 @@ impl Store {
 
     /// Returns the newest change of a loop, and its document if there is one.
     pub(super) fn newest(&self, id: &LoopId) -> Result<Tail, StoreError> {
-        let Some(tail) = self.tail(id)? else {
+        let Some(tail) = self.journals().tail(id)? else {
             return Err(self.why_none(id));
         };
         match tail.0.field(self.spec.fields.machine).map(to_plain) {
@@ -127,15 +127,12 @@ impl Store {
     }
 
     fn other_machine(&self, id: &LoopId, found: &str) -> StoreError {
-        StoreError::Refused {
-            problem: format!(
-                "{} belongs to the machine `{}`, not to `{}`",
-                text::shown(self.path_of(id)),
-                found.escape_debug(),
-                self.spec.machine
-            ),
-            help: "use the program of that machine",
-        }
+        StoreError::OtherMachine(format!(
+            "{} belongs to the machine `{}`, not to `{}`",
+            text::shown(self.path_of(id)),
+            found.escape_debug(),
+            self.spec.machine
+        ))
     }
 
     /// Returns the reason for which there is no loop of this user, from its document.
@@ -228,7 +225,7 @@ impl Store {
         let bytes = found.unwrap_or_default();
         let kept = self.keep_replaced(id, &bytes)?;
         let document = self.render(&newest.fields, &bytes, &[]);
-        self.restore(id, newest.revision, &document)?;
+        self.journals().restore(id, newest.revision, &document)?;
         self.log(&format!(
             "{id}: the document was written again; the file that was put back is kept as {kept}"
         ));
@@ -256,7 +253,7 @@ impl Store {
             data: data.or_io("write", self.journal_path(id))?,
         };
         self.newest(id)?;
-        self.append(id, None, Entry::Note(entry), None)
+        self.journals().append(id, None, Entry::Note(entry), None)
     }
 
     /// Returns a loop's journal, oldest entry first.
@@ -266,7 +263,7 @@ impl Store {
 
     /// Returns at least the entries of a loop's journal since a revision.
     pub fn journal_since(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
-        let entries = self.entries(id, since)?;
+        let entries = self.journals().entries(id, since)?;
         if entries.is_empty() {
             return Err(self.why_none(id));
         }

@@ -62,12 +62,12 @@ impl Store {
         mut fields: Fields,
         import: Option<Import>,
     ) -> Result<Record, StoreError> {
-        if self.memory.is_none() {
+        if !self.is_in_memory() {
             // Without a key no loop can be started, so nothing is made.
             self.home.open_or_make()?;
             self.make()?;
         }
-        let _alone = self.alone()?;
+        let _alone = self.journals().alone()?;
         let names = &self.spec.fields;
         let id = match &beginning.id {
             Some(id) => id.clone(),
@@ -105,7 +105,7 @@ impl Store {
         let entry = ChangeEntry { fields, ..before }.followed_by(self.spec, beginning.now, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
         let record = self.append_change(&id, after, &found, entry)?;
-        if self.memory.is_none() {
+        if !self.is_in_memory() {
             if let Some(file) = file {
                 self.keep_imported(&id, file, &found)?;
             }

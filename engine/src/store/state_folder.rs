@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::document;
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
-use super::memory::Memory;
+use super::journal::{Journal, Memory};
 use super::seal::Sealing;
 use super::spec::StateSpec;
 use super::state_home::{Mark, StateHome};
@@ -52,8 +52,7 @@ pub struct Store {
     pub(super) home: StateHome,
     /// The state folder, if this is the folder of an archived loop below it.
     pub(super) above: Option<Utf8PathBuf>,
-    /// The journals, if they are in memory.
-    pub(super) memory: Option<Arc<Memory>>,
+    memory: Option<Arc<Memory>>,
     sealing: Arc<Mutex<Option<Arc<Sealing>>>>,
     pub(super) only_looks: bool,
 }
@@ -108,6 +107,18 @@ impl Store {
         self.known_sealing().insert(Arc::new(sealing)).clone()
     }
 
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.memory.is_some()
+    }
+
+    /// Returns the journals of the folder or of the process.
+    pub(super) fn journals(&self) -> &dyn Journal {
+        match &self.memory {
+            Some(memory) => &**memory,
+            None => self,
+        }
+    }
+
     /// Returns the store on the folder of an archived loop.
     #[must_use]
     pub fn archived_store(&self, id: &str) -> Self {
@@ -134,7 +145,7 @@ impl Store {
 
     /// Returns whether a loop has a journal: without one nobody can take it over.
     pub fn has_journal(&self, id: &LoopId) -> bool {
-        !matches!(self.tail(id), Ok(None))
+        !matches!(self.journals().tail(id), Ok(None))
     }
 
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
@@ -334,8 +345,8 @@ impl Store {
         let folder = self.open_folder().or_io("open", &self.folder)?;
         let path = self.folder.join(name);
         let lock = Lock::take(&folder, name, LOCK_TIMEOUT).or_io("lock", &path)?;
-        let problem = || format!("{} is still held after {LOCK_TIMEOUT:?}", shown(path));
-        let lock = lock.ok_or_else(|| StoreError::busy(problem()))?;
+        let busy = || format!("{} is still held after {LOCK_TIMEOUT:?}", shown(path));
+        let lock = lock.ok_or_else(|| StoreError::Busy(busy()))?;
         Ok((folder, lock))
     }
 

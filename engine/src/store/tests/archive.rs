@@ -102,7 +102,7 @@ fn loop_whose_review_runs_is_not_archived() {
     let _running = lock_run(&folder).unwrap().unwrap();
     assert!(matches!(
         store.archive(held.id()),
-        Err(StoreError::Refused { .. })
+        Err(StoreError::Busy { .. })
     ));
     let later = SystemTime::now() + Duration::from_secs(7200);
     assert!(

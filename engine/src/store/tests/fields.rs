@@ -88,11 +88,11 @@ fn loop_of_another_machine_is_refused_with_or_without_journal() {
     let root = store.root().to_owned();
     let other = Store::at(store.folder().to_owned(), root.clone(), &OTHER, home(&root));
     let refused = other.open(held.id());
-    assert!(matches!(refused, Err(StoreError::Refused { .. })));
+    assert!(matches!(refused, Err(StoreError::OtherMachine(_))));
     std::fs::remove_dir_all(store.loop_folder(held.id())).unwrap();
     let why = |store: &Store| match store.open(held.id()) {
         Err(StoreError::NotOurs { why, .. }) => Some(why),
-        Err(StoreError::Refused { .. }) => None,
+        Err(StoreError::OtherMachine(_)) => None,
         opened => panic!("{opened:?}"),
     };
     assert_eq!(why(&store), Some(WhyNotOurs::NoJournal));

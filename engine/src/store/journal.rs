@@ -1,0 +1,122 @@
+//! Journals behind one trait, and those in memory. The last change of a journal is the loop's state.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::entry::{ChangeEntry, Entry};
+use super::error::StoreError;
+use super::id::LoopId;
+
+/// The newest change of a loop, and its document if there is one.
+pub(crate) type Tail = (ChangeEntry, Option<Vec<u8>>);
+
+/// Keeps the journals and the documents of loops.
+///
+/// An entry is complete in itself and never changes. One that was appended survives a power loss. The document does not have
+/// to: it is rendered again from the last change.
+pub(crate) trait Journal: Debug + Send + Sync {
+    /// Appends an entry, and replaces the document after it. A change follows the revision `after`; 0 begins a
+    /// journal, also in the place of one that is not this user's. A note follows any revision, and has no document.
+    fn append(
+        &self,
+        id: &LoopId,
+        after: Option<u64>,
+        entry: Entry,
+        document: Option<&[u8]>,
+    ) -> Result<(), StoreError>;
+
+    /// Returns the newest change and the document, or `None` if there is no such loop.
+    fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError>;
+
+    /// Replaces the document if the newest change still has this revision.
+    fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError>;
+
+    /// Returns the entries of a journal, oldest first: at least those since a revision.
+    fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError>;
+
+    /// Returns the loops that have a journal, by id.
+    fn list(&self) -> Result<Vec<LoopId>, StoreError>;
+
+    /// Returns a guard. As long as it lives, no other process starts or restores a loop here.
+    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError>;
+}
+
+/// Refuses an entry that is to follow another revision than that of the newest change.
+pub(super) fn check_order(
+    after: Option<u64>,
+    newest: Option<&ChangeEntry>,
+) -> Result<(), StoreError> {
+    let found = newest.map_or(0, |newest| newest.revision);
+    if after.is_none_or(|after| after == found) {
+        return Ok(());
+    }
+    Err(newest.map_or_else(|| ChangeEntry::default().stale(), ChangeEntry::stale))
+}
+
+/// Journals of one process.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    loops: Mutex<BTreeMap<LoopId, Kept>>,
+    starting: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    entries: Vec<Entry>,
+    document: Vec<u8>,
+}
+
+impl Kept {
+    fn newest(&self) -> Option<&ChangeEntry> {
+        self.entries.iter().rev().find_map(Entry::change)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Journal for Memory {
+    fn append(
+        &self,
+        id: &LoopId,
+        after: Option<u64>,
+        entry: Entry,
+        document: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
+        let mut loops = lock(&self.loops);
+        let kept = loops.entry(id.clone()).or_default();
+        check_order(after, kept.newest())?;
+        kept.entries.push(entry);
+        if let Some(document) = document {
+            kept.document = document.to_vec();
+        }
+        Ok(())
+    }
+
+    fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
+        let loops = lock(&self.loops);
+        let kept = loops.get(id);
+        Ok(kept.and_then(|kept| Some((kept.newest()?.clone(), Some(kept.document.clone())))))
+    }
+
+    fn restore(&self, _: &LoopId, _: u64, _: &[u8]) -> Result<(), StoreError> {
+        // Nobody else changes a document in memory.
+        Ok(())
+    }
+
+    fn entries(&self, id: &LoopId, _: u64) -> Result<Vec<Entry>, StoreError> {
+        let loops = lock(&self.loops);
+        let entries = loops.get(id).map(|kept| kept.entries.clone());
+        Ok(entries.unwrap_or_default())
+    }
+
+    fn list(&self) -> Result<Vec<LoopId>, StoreError> {
+        Ok(lock(&self.loops).keys().cloned().collect())
+    }
+
+    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
+        Ok(Box::new(lock(&self.starting)))
+    }
+}
