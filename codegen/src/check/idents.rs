@@ -70,9 +70,6 @@ pub(super) fn collisions(check: &Check<'_>) {
     names.take("a type", &camel(&machine.name), ("machine", &machine.name));
     for phase in &machine.phases {
         let part = ("phase", &phase.name);
-        if *phase.name == *"same" {
-            check.add("name_same", &phase.name, &[]);
-        }
         if !phase.terminal {
             names.take("a method of `OnStop`", &phase.name, part);
         }

@@ -17,8 +17,8 @@ use std::ops::Range;
 use crate::diagnostic::{Diagnostic, line_of, section};
 use crate::model::{At, Edge, Entry, Field, Machine, Named, Phase};
 
-/// Returns everything that is wrong with a machine whose form is right. If a name or a type is wrong, what follows from them
-/// is not examined.
+/// Returns everything that is wrong with a machine whose form is right. If a name is unknown, the graph is not examined; if a
+/// name or a type is wrong, the guards are not.
 pub(crate) fn check(machine: &Machine, source: &str) -> Vec<Diagnostic> {
     let check = Check {
         machine,
@@ -26,13 +26,18 @@ pub(crate) fn check(machine: &Machine, source: &str) -> Vec<Diagnostic> {
         edges: machine.edges(),
         found: RefCell::default(),
     };
+    let is_clean = || check.found.borrow().is_empty();
     names::names(&check);
+    let has_names = is_clean();
     types::types(&check);
+    let has_types = is_clean();
     idents::collisions(&check);
     document::document(&check);
-    if check.found.borrow().is_empty() {
+    if has_names {
         graph::graph(&check);
         behaviours::behaviours(&check);
+    }
+    if has_types {
         guards::guards(&check);
         bounds::bounds(&check);
     }

@@ -25,6 +25,9 @@ pub(super) fn names(check: &Check<'_>) {
         uses(check, name, [], "`edits` names");
     }
     for phase in &machine.phases {
+        if *phase.name == *"same" {
+            check.add("name_same", &phase.name, &[]);
+        }
         for parameter in phase.on_stop.iter().flat_map(Behaviour::parameters) {
             for name in parameter.fields() {
                 let name = At::new(name.to_owned(), parameter.span.clone());

@@ -11,7 +11,7 @@ pub(super) fn types(check: &Check<'_>) {
     for field in &check.machine.fields {
         let is_special = field.at_start != AtStart::Never || !field.within.is_empty();
         if is_special && unusable(&field.name, &field.kind).is_some() {
-            check.add("type_foreign", &field.name, &[describe(&field.kind)]);
+            check.add("type_foreign", &field.name, &[&field.kind.to_string()]);
         }
         if let Some(initial) = &field.initial {
             constant(check, field, initial);
@@ -35,26 +35,14 @@ pub(super) fn types(check: &Check<'_>) {
     }
 }
 
-pub(super) fn describe(kind: &FieldKind) -> &'static str {
-    match kind {
-        FieldKind::Count => "a count",
-        FieldKind::Text => "text",
-        FieldKind::Path => "a path",
-        FieldKind::Flag => "a flag",
-        FieldKind::OneOf(_) => "one of a list of words",
-        FieldKind::Data(_) => "data of the program",
-        FieldKind::Held(_) => "set by the engine",
-    }
-}
-
 /// Returns why guards and updates cannot use a field.
 fn unusable(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
     let is_foreign = matches!(kind, FieldKind::Held(_) | FieldKind::Data(_));
-    is_foreign.then(|| problem("type_unusable", &[name, describe(kind)]))
+    is_foreign.then(|| problem("type_unusable", &[name, &kind.to_string()]))
 }
 
 pub(super) fn no_count(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
-    (*kind != FieldKind::Count).then(|| problem("type_count", &[name, describe(kind)]))
+    (*kind != FieldKind::Count).then(|| problem("type_count", &[name, &kind.to_string()]))
 }
 
 /// Returns the problem of a value of another type. `kind` is that of `name`.
@@ -62,7 +50,12 @@ fn differs(name: &str, kind: &FieldKind, other: &Read) -> Option<Diagnostic> {
     let other_kind = other.kind.as_ref()?;
     let is_text = |kind: &FieldKind| matches!(kind, FieldKind::Text | FieldKind::Path);
     let is_same = kind == other_kind || is_text(kind) && is_text(other_kind);
-    let args = [name, describe(kind), &other.key(), describe(other_kind)];
+    let args = [
+        name,
+        &kind.to_string(),
+        &other.key(),
+        &other_kind.to_string(),
+    ];
     (!is_same).then(|| problem("type_differs", &args))
 }
 
@@ -83,7 +76,7 @@ pub(super) fn misfit(name: &str, kind: &FieldKind, value: &Constant) -> Option<D
         (FieldKind::Text | FieldKind::Path, _) => "write a text in quotes".to_owned(),
         (FieldKind::OneOf(words), _) => format!("its words are {}", list(words)),
     };
-    let args = [name, describe(kind), &value.to_string(), &help];
+    let args = [name, &kind.to_string(), &value.to_string(), &help];
     Some(problem("type_constant", &args))
 }
 
@@ -139,7 +132,7 @@ fn update_problem(field: &Named<Field>, update: &Update) -> Option<Diagnostic> {
         },
         Update::Next(read) => match read.kind.as_ref()? {
             FieldKind::OneOf(_) if !read.is_argument => differs(name, kind, read),
-            other => Some(problem("type_next", &[&read.name, describe(other)])),
+            other => Some(problem("type_next", &[&read.name, &other.to_string()])),
         },
         Update::Plus(read, argument) => no_count(name, kind)
             .or_else(|| not_count(read))

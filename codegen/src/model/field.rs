@@ -1,5 +1,6 @@
 //! Fields: their types and their values at the start.
 
+use derive_more::Display;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -42,31 +43,38 @@ pub struct Field {
 }
 
 /// The kind of a field or an argument.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, Display)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldKind {
     /// A whole number from 0.
     #[default]
+    #[display("a count")]
     Count,
     /// Any text.
+    #[display("text")]
     Text,
     /// A path relative to the root, or absolute.
+    #[display("a path")]
     Path,
     /// true or false.
+    #[display("a flag")]
     Flag,
     /// One of some words. The first is the initial one.
+    #[display("one of a list of words")]
     #[serde(skip_deserializing)]
     OneOf(Vec<At<Word>>),
     /// Data of this type, which is in scope where `machine!` is. Rust sets it.
+    #[display("data of the program")]
     #[serde(skip_deserializing)]
     Data(String),
     /// A value that the engine sets, never a transition.
+    #[display("set by the engine")]
     #[serde(skip_deserializing)]
     Held(Held),
 }
 
 /// A constant of `machine.toml`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, derive_more::Display)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, Display)]
 #[serde(
     untagged,
     expecting = "expected a string, true, false, or a whole number from 0 to 9223372036854775807"
