@@ -13,16 +13,21 @@ use crate::machine::{Beginning, OpenError};
 use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
 use crate::{files, text};
 
-/// Imports the document.
-pub(super) fn import(
+/// Imports the document of a file, for a command. `convert` makes it one of this program.
+///
+/// # Errors
+/// Returns an error if the caller is an agent, or if the document cannot be read or converted or does not fit the machine.
+pub fn import(
     program: &Program,
+    command: &str,
     file: &Utf8Path,
     id: Option<&str>,
+    convert: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, String>,
 ) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
     let actor = caller.actor(false);
-    loops::person_only(info, actor, "import", None)?;
+    loops::person_only(info, actor, command, None)?;
     let refused = |why: String, help: &str| {
         let message = format!("cannot import {}: {why}", text::shown(file));
         Failure::refuse(message, help)
@@ -31,7 +36,12 @@ pub(super) fn import(
         |error: std::io::Error| refused(error.to_string(), "name a state document of this program");
     let here = loops::here()?;
     let path: Utf8PathBuf = here.join(file).canonicalize_utf8().map_err(unread)?;
-    let bytes = files::read(&path).map_err(unread)?;
+    let read = files::read(&path).map_err(unread)?;
+    let unfit = |why: String| {
+        let help = format!("fix it, save it as UTF-8 of at most {MAX_BYTES} bytes, and try again");
+        refused(why, &help)
+    };
+    let bytes = convert(read).map_err(unfit)?;
     let store = locate::for_start(info.state, &here);
     let of_path = || id_in_path(&store, &path).or(path.file_stem());
     let named = id.or_else(of_path).unwrap_or_default();
@@ -64,16 +74,12 @@ pub(super) fn import(
     };
     let imported = program.app.import(&store, &bytes, path, beginning, actor);
     let held = imported.map_err(|error| match error {
-        OpenError::Unfit(why) => {
-            let help =
-                format!("fix it, save it as UTF-8 of at most {MAX_BYTES} bytes, and try again");
-            refused(why, &help)
-        }
+        OpenError::Unfit(why) => unfit(why),
         error => incompatible::failure(info, error),
     })?;
     let raw = held.raw();
     loops::check_opened(info, raw, actor)?;
-    start::enter(program, &*held, "import");
+    start::enter(program, &*held, command);
     out::line(&format!(
         "Loop {} continues in phase {}. Its state: {}",
         raw.id(),

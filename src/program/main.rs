@@ -115,7 +115,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Resume(target) => resume::resume(program, &target),
         Command::Pause(target) => resume::pause(program, &target),
         Command::Adopt { target, yes } => adopt::adopt(program, &target, yes),
-        Command::Import { file, id } => import::import(program, &file, id.as_deref()),
+        Command::Import { file, id } => import::import(program, "import", &file, id.as_deref(), Ok),
         Command::Personas => display::personas(info),
         Command::Sweep => archive::sweep(info),
         Command::Rollback { yes, from_prompt } => archive::rollback(info, yes, from_prompt),

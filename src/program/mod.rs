@@ -24,7 +24,7 @@ pub mod exit;
 mod extension;
 mod help;
 mod hooks;
-mod import;
+pub mod import;
 pub mod incompatible;
 pub mod info;
 pub mod locate;

@@ -76,7 +76,7 @@ impl Extension for Stages {
                 out::text(include_str!("../messages/orchestrator.md"));
                 Ok(Exit::Complete)
             }
-            "take-up" => take_up::take_up(program.info),
+            "take-up" => take_up::take_up(program),
             _ => return None,
         })
     }

@@ -5,20 +5,17 @@ use std::io;
 
 use camino::Utf8Path;
 use claudex_loop::files::{Folder, if_there};
-use claudex_loop::machine::OpenError;
-use claudex_loop::program::caller::{Caller, UNKNOWN};
+use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::start::StartRequest;
-use claudex_loop::program::{incompatible, locate, loops, out};
-use claudex_loop::{Beginning, Timestamp, text};
+use claudex_loop::program::{Program, import, locate, loops, out};
+use claudex_loop::{Timestamp, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::contract::{self, Stage};
-use crate::instruction::text_of;
 use crate::state::{merge, new_dispatch};
-use crate::typestate::{AnyLoop, INFO, StageStatus};
+use crate::typestate::{INFO, StageStatus};
 
 /// The state document, from the project's root.
 const STATE: &str = "requirements/.requirements-state.local.md";
@@ -87,30 +84,15 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     Ok(format!("---\n{yaml}---\n{log}"))
 }
 
-pub(crate) fn take_up(info: &'static ProgramInfo) -> Result<Exit, Failure> {
-    let caller = Caller::from_env();
-    let actor = caller.actor(false);
-    loops::person_only(info, actor, "take-up", None)?;
-    let store = locate::for_start(info.state, &loops::here()?);
-    let refused = |why: String| {
-        let message = format!("{STATE} cannot be taken up: {why}");
-        let help = "nothing was changed; fix the file, or move it aside and start again:\n    stages start --anew";
-        Failure::refuse(message, help)
+/// Continues from the document of another program.
+pub(crate) fn take_up(program: &Program) -> Result<Exit, Failure> {
+    let store = locate::for_start(program.info.state, &loops::here()?);
+    let convert = |bytes: Vec<u8>| match convert(&bytes, store.root()) {
+        Ok(document) => Ok(document.into_bytes()),
+        Err(why) => Err(format!("{why} (`stages start --anew` moves it aside)")),
     };
-    let path = store.root().join(STATE);
-    let unread = |error: io::Error| refused(error.to_string());
-    let bytes = store.read(&path).map_err(unread)?;
-    let document = convert(&bytes, store.root()).map_err(refused)?;
-    let session = caller.session.unwrap_or_else(|| UNKNOWN.to_owned());
-    let beginning = Beginning::now(session);
-    let imported = AnyLoop::import(&store, document.as_bytes(), path, beginning, actor);
-    let held = imported.map_err(|error| match error {
-        OpenError::Unfit(why) => refused(why),
-        error => incompatible::failure(INFO, error),
-    })?;
-    store.log(&format!("{} taken up by {actor}", held.id()));
-    out::text(&text_of(&held));
-    Ok(Exit::Complete)
+    let file = store.root().join(STATE);
+    import::import(program, "take-up", &file, None, convert)
 }
 
 /// Moves the files of another program aside if `--anew` asks for it and no pipeline of ours is under way.
