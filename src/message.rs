@@ -44,40 +44,27 @@ pub trait Render {
     ///
     /// # Errors
     /// Returns an error if it names a fact that is not in `facts`.
-    fn render(self, facts: &impl Serialize) -> Result<String, MessageError>
-    where
-        Self: Sized,
-    {
-        self.render_in(|_| Ok(()), facts)
-    }
-
-    /// Renders the template in an environment that `prepare` has added to.
-    ///
-    /// # Errors
-    /// Returns an error if it names a fact that is not in `facts`.
-    fn render_in(
-        self,
-        prepare: impl FnOnce(&mut Environment<'static>) -> Result<(), minijinja::Error>,
-        facts: &impl Serialize,
-    ) -> Result<String, MessageError>;
+    fn render(self, facts: &impl Serialize) -> Result<String, MessageError>;
 }
 
 impl Render for Message {
-    fn render_in(
-        self,
-        prepare: impl FnOnce(&mut Environment<'static>) -> Result<(), minijinja::Error>,
-        facts: &impl Serialize,
-    ) -> Result<String, MessageError> {
-        let rendered = || {
-            let mut environment = environment()?;
-            prepare(&mut environment)?;
-            environment.render_named_str(self.name, self.text, Serde(facts))
-        };
-        rendered().map_err(|source| MessageError {
-            name: self.name,
-            source,
-        })
+    fn render(self, facts: &impl Serialize) -> Result<String, MessageError> {
+        render_in(self, |_| Ok(()), facts)
     }
+}
+
+/// Renders a template in an environment that `prepare` has added to.
+pub(crate) fn render_in(
+    Message { name, text }: Message,
+    prepare: impl FnOnce(&mut Environment<'static>) -> Result<(), minijinja::Error>,
+    facts: &impl Serialize,
+) -> Result<String, MessageError> {
+    let rendered = || {
+        let mut environment = environment()?;
+        prepare(&mut environment)?;
+        environment.render_named_str(name, text, Serde(facts))
+    };
+    rendered().map_err(|source| MessageError { name, source })
 }
 
 fn environment() -> Result<Environment<'static>, minijinja::Error> {

@@ -27,24 +27,24 @@ pub const MAX_FILES: usize = 20_000;
 /// The time limit of one command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The configuration of every command.
-const CONFIG: [(&str, &str); 10] = [
+/// The configuration of every command, which outweighs that of every file.
+const CONFIG: [&str; 10] = [
     // Programs that a repository's configuration could name.
-    ("core.fsmonitor", "false"),
-    ("core.hooksPath", "/dev/null"),
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
     // A split index would be written beside the real one.
-    ("core.splitIndex", "false"),
-    ("core.untrackedCache", "false"),
+    "core.splitIndex=false",
+    "core.untrackedCache=false",
     // A warning about line ends must not become a failure.
-    ("core.safecrlf", "false"),
+    "core.safecrlf=false",
     // Names come as they are; only quotes, backslashes and control characters are still quoted.
-    ("core.quotePath", "false"),
+    "core.quotePath=false",
     // The scratch objects are thrown away: they need neither syncs nor compression.
-    ("core.fsync", "none"),
-    ("core.looseCompression", "0"),
+    "core.fsync=none",
+    "core.looseCompression=0",
     // A larger file is no text for a reviewer, and is not diffed line by line.
-    ("core.bigFileThreshold", "8m"),
-    ("diff.renameLimit", "400"),
+    "core.bigFileThreshold=8m",
+    "diff.renameLimit=400",
 ];
 
 /// The environment of every command. `GIT_ALLOW_PROTOCOL` is for a git before 2.45, which has no `GIT_NO_LAZY_FETCH`.
@@ -58,15 +58,7 @@ const ENVIRONMENT: [(&str, &str); 6] = [
 ];
 
 /// The settings that switch a filter off.
-const NO_FILTER: [(&str, &str); 4] = [
-    ("clean", ""),
-    ("smudge", ""),
-    ("process", ""),
-    ("required", "false"),
-];
-
-/// The entry that shows that git takes configuration from the environment, which it does since 2.31.
-const PROOF: &[u8] = b"core.hookspath\n/dev/null";
+const NO_FILTER: [&str; 4] = ["clean=", "smudge=", "process=", "required=false"];
 
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
@@ -81,6 +73,7 @@ pub(crate) struct Git {
     program: String,
     /// The top of the work tree.
     pub(crate) root: Utf8PathBuf,
+    config: Vec<String>,
     environment: Environment,
     /// The time at which all commands have to be done.
     deadline: Option<Instant>,
@@ -127,6 +120,7 @@ impl Git {
         let mut git = Self {
             program,
             root: root.to_owned(),
+            config: CONFIG.map(str::to_owned).into(),
             environment: Environment::allowing(["XDG_CONFIG_HOME"]),
             deadline,
         };
@@ -136,7 +130,6 @@ impl Git {
         // A broken `.git` must not send git to the repository around it.
         let around = root.parent().map_or("/", Utf8Path::as_str);
         git.set("GIT_CEILING_DIRECTORIES", around);
-        git.configure(&BTreeSet::new());
         Ok(git)
     }
 
@@ -157,39 +150,25 @@ impl Git {
     /// Switches off the filters that the repository's own configuration defines.
     fn disable_filters(&mut self) -> Result<(), WorktreeError> {
         let listed = self.call("config --list -z --show-scope --includes", &[], &[])?;
-        let mut is_proven = false;
+        let listed = String::from_utf8_lossy(&listed);
+        let mut parts = listed.split('\0');
         let mut filters = BTreeSet::new();
-        let mut parts = listed.split(|byte| *byte == 0);
         while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
-            is_proven |= scope == b"command" && entry == PROOF;
-            let key = entry.split(|byte| *byte == b'\n').next();
-            let is_theirs = matches!(scope, b"local" | b"worktree");
-            if let Some(name) = key.and_then(filter_name).filter(|_| is_theirs) {
-                let why = "the repository's configuration names a filter that is not UTF-8";
-                let name =
-                    std::str::from_utf8(name).map_err(|_| WorktreeError::refusal("config", why))?;
-                filters.insert(name.to_owned());
+            if matches!(scope, "local" | "worktree") {
+                filters.extend(filter_name(entry));
             }
         }
-        if !is_proven {
-            let why = "this git does not take configuration from its environment; install git 2.31 or newer";
-            return Err(WorktreeError::refusal("config", why));
+        for name in filters {
+            // Git takes the first `=` for the end of the key.
+            if name.contains(['=', char::REPLACEMENT_CHARACTER]) {
+                let why =
+                    "the repository's configuration names a filter that is not UTF-8, or has an =";
+                return Err(WorktreeError::refusal("config", why));
+            }
+            let off = NO_FILTER.map(|setting| format!("filter.{name}.{setting}"));
+            self.config.extend(off);
         }
-        self.configure(&filters);
         Ok(())
-    }
-
-    /// Sets our configuration, which outweighs that of every file.
-    fn configure(&mut self, filters: &BTreeSet<String>) {
-        let mut all = CONFIG.map(|(key, value)| (key.to_owned(), value)).to_vec();
-        for filter in filters {
-            all.extend(NO_FILTER.map(|(key, value)| (format!("filter.{filter}.{key}"), value)));
-        }
-        self.set("GIT_CONFIG_COUNT", all.len().to_string());
-        for (index, (key, value)) in all.into_iter().enumerate() {
-            self.set(format!("GIT_CONFIG_KEY_{index}"), key);
-            self.set(format!("GIT_CONFIG_VALUE_{index}"), value);
-        }
     }
 
     /// Runs a command that has to succeed, its words separated by spaces, with more arguments. Returns its whole output.
@@ -199,11 +178,12 @@ impl Git {
         more: &[&str],
         stdin: &[u8],
     ) -> Result<Vec<u8>, WorktreeError> {
-        let time_left = self
-            .deadline
-            .map(|at| at.saturating_duration_since(Instant::now()));
-        let timeout = time_left.unwrap_or(COMMAND_TIMEOUT).min(COMMAND_TIMEOUT);
-        let words = command.split(' ').chain(more.iter().copied());
+        let time_left = |at: Instant| at.saturating_duration_since(Instant::now());
+        let timeout = self.deadline.map_or(COMMAND_TIMEOUT, time_left);
+        let timeout = timeout.min(COMMAND_TIMEOUT);
+        let name = command.split(' ').next().unwrap_or(command);
+        let config = self.config.iter().flat_map(|setting| ["-c", setting]);
+        let words = config.chain(command.split(' ')).chain(more.iter().copied());
         let arguments: Vec<String> = words.map(str::to_owned).collect();
         let call = Call {
             program: &self.program,
@@ -216,30 +196,28 @@ impl Git {
                 idle: timeout,
             },
         };
-        let name = &arguments[0];
         let flow = || {
             if INTERRUPTED.load(Ordering::Relaxed) {
-                return ControlFlow::Break(());
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             }
-            ControlFlow::Continue(())
         };
         if flow().is_break() {
             return Err(WorktreeError::refusal(name, "interrupted"));
         }
         let ended = process::supervise(&call, &mut |_| flow());
-        match ended.how {
-            ProcessEnd::Exited(0) if ended.truncated() => Err(WorktreeError::TooMany),
-            ProcessEnd::Exited(0) => Ok(ended.stdout),
-            ProcessEnd::Exited(_) => Err(WorktreeError::refusal(
-                name,
-                complaint(&ended.stderr_tail()),
-            )),
-            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => Err(WorktreeError::unusable(
+        let error = match ended.how {
+            ProcessEnd::Exited(0) if ended.truncated() => WorktreeError::TooMany,
+            ProcessEnd::Exited(0) => return Ok(ended.stdout),
+            ProcessEnd::Exited(_) => WorktreeError::refusal(name, complaint(&ended.stderr_tail())),
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => WorktreeError::unusable(
                 format!("git {name} was {}", ended.how),
                 "see whether `git status` is as slow there, and ignore large folders in .gitignore",
-            )),
-            other => Err(WorktreeError::refusal(name, other.to_string())),
-        }
+            ),
+            other => WorktreeError::refusal(name, other.to_string()),
+        };
+        Err(error)
     }
 
     /// Runs a command that has to succeed, and returns its output as text without the last line end.
@@ -274,11 +252,10 @@ fn complaint(stderr: &str) -> String {
     text::one_line(stated.unwrap_or(last), 300)
 }
 
-/// Returns the name in `filter.<name>.<key>`.
-fn filter_name(key: &[u8]) -> Option<&[u8]> {
-    let rest = key.strip_prefix(b"filter.")?;
-    let dot = rest.iter().rposition(|byte| *byte == b'.')?;
-    Some(&rest[..dot])
+/// Returns the name in `filter.<name>.<key>`, before the line with the value.
+fn filter_name(entry: &str) -> Option<&str> {
+    let key = entry.lines().next()?.strip_prefix("filter.")?;
+    Some(key.rsplit_once('.')?.0)
 }
 
 #[cfg(test)]
@@ -332,9 +309,9 @@ mod tests {
 
     #[test]
     fn filter_name_may_have_any_characters() {
-        assert_eq!(filter_name(b"filter.a.b =c.clean"), Some(&b"a.b =c"[..]));
-        assert_eq!(filter_name(b"filter.lfs.required"), Some(&b"lfs"[..]));
-        assert_eq!(filter_name(b"diff.a.textconv"), None);
-        assert_eq!(filter_name(b"filter.x"), None);
+        assert_eq!(filter_name("filter.a.b =c.clean\nx"), Some("a.b =c"));
+        assert_eq!(filter_name("filter.lfs.required"), Some("lfs"));
+        assert_eq!(filter_name("diff.a.textconv\nx"), None);
+        assert_eq!(filter_name("filter.x\ny"), None);
     }
 }

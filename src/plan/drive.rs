@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use claudex_loop::behaviours::{Attempt, Step, settle};
+use claudex_loop::behaviours::{Step, attempt, or_else, settle};
 use claudex_loop::machine::Refused;
 use claudex_loop::message::Message;
 use claudex_loop::process::environment::Environment;
@@ -55,9 +55,11 @@ pub(super) struct Driver<'d> {
 impl Driver<'_> {
     /// Takes a loop to its end, or as far as it goes without its user, and prints the outcome.
     pub(super) fn drive(&self, mut held: AnyLoop) -> Result<Exit, Failure> {
-        let verb = match self.arguments.resume {
-            Some(_) => "goes on with",
-            None => "reviews",
+        let is_resumed = self.arguments.resume.is_some();
+        let verb = if is_resumed {
+            "goes on with"
+        } else {
+            "reviews"
         };
         let subject = if reviews_changes(held.raw()) {
             "the changes of the work tree"
@@ -69,8 +71,14 @@ impl Driver<'_> {
             if held.phase() == Phase::Reviewing {
                 self.review(&held)?;
             }
-            let (now, edge) = match self.stop(held) {
-                Ok(Step::Moved { now, edge }) => (now, edge),
+            held = match self.stop(held) {
+                Ok(Step::Moved { now, edge }) => {
+                    super::enter(&now).map_err(|problem| failure(&now, &problem))?;
+                    if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
+                        return self.print(&now);
+                    }
+                    now
+                }
                 Ok(Step::Over(now)) => return self.print(&now),
                 Ok(Step::Waits(now)) => {
                     let problem = format!("the loop does not go on from phase {}", now.phase());
@@ -78,11 +86,6 @@ impl Driver<'_> {
                 }
                 Err(refused) => return Err(failure(&refused.held, &refused.to_string())),
             };
-            super::enter(&now).map_err(|problem| failure(&now, &problem))?;
-            if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
-                return self.print(&now);
-            }
-            held = now;
         }
     }
 
@@ -100,10 +103,7 @@ impl Driver<'_> {
                         Round::read(held.raw(), &REVIEWING_REVIEW)
                             .and_then(|round| round.inspect()) =>
             {
-                let next = held
-                    .revise(&settled)
-                    .map_err(|refused| refused.map(AnyLoop::from))?;
-                settle(Attempt::<AnyLoop, _>::Break(Ok(next.into())))
+                settle(or_else(attempt(held), |held| held.revise(&settled)))
             }
             held => self.program.step(held, self.settings),
         }
@@ -242,46 +242,41 @@ impl Driver<'_> {
         };
         let summary = summary.trim_end();
         let waits = (!held.phase().is_terminal()).then(|| resume::help(held));
-        let (report, fixes) = report::existing_files(held);
-        match cause {
-            _ if self.arguments.json => {
-                let mut facts = json!({
-                    "id": id.as_str(),
-                    "ending": ending,
-                    "plan": (!reviews_changes(raw)).then(|| raw.path("{subject}")),
-                    "report": report.map(|path| store.root().join(path)),
-                    "fixes": fixes.map(|path| store.root().join(path)),
-                    "rounds": rounds::rounds(raw),
-                    "seconds": rounds::seconds(raw, Timestamp::now()),
-                    "state": store.path_of(id),
-                    "findings": findings_file::findings_path(store, id, held.fields().round),
-                    "caveats": caveats::all(held),
-                    "cause": cause,
-                    "waits": waits,
-                    "summary": summary,
-                });
-                if let Some(facts) = facts.as_object_mut() {
-                    facts.retain(|_, fact| !fact.is_null());
-                }
-                out::json(&facts);
+        if self.arguments.json {
+            let (report, fixes) = report::existing_files(held);
+            let mut facts = json!({
+                "id": id.as_str(),
+                "ending": ending,
+                "plan": (!reviews_changes(raw)).then(|| raw.path("{subject}")),
+                "report": report.map(|path| store.root().join(path)),
+                "fixes": fixes.map(|path| store.root().join(path)),
+                "rounds": rounds::rounds(raw),
+                "seconds": rounds::seconds(raw, Timestamp::now()),
+                "state": store.path_of(id),
+                "findings": findings_file::findings_path(store, id, held.fields().round),
+                "caveats": caveats::all(held),
+                "cause": cause,
+                "waits": waits,
+                "summary": summary,
+            });
+            if let Some(facts) = facts.as_object_mut() {
+                facts.retain(|_, fact| !fact.is_null());
             }
-            None => {
-                let state = text::shown(store.path_of(id));
-                out::line(&format!("\n{summary}\nState: {state}"));
-            }
-            Some(cause) => {
-                let (state, help) = match &waits {
-                    None => (
-                        "is over",
-                        "once the reviewer works, run the same command again",
-                    ),
-                    Some(waits) => ("is kept, with the rounds that are finished", &**waits),
-                };
-                let message = format!("the reviewer gave no verdict: {cause}; loop {id} {state}");
-                return Err(Failure::with_help(Exit::Reviewer, message, help));
-            }
+            out::json(&facts);
+            return Ok(exit);
         }
-        Ok(exit)
+        let Some(cause) = cause else {
+            let state = text::shown(store.path_of(id));
+            out::line(&format!("\n{summary}\nState: {state}"));
+            return Ok(exit);
+        };
+        let problem = format!("the reviewer gave no verdict: {cause}");
+        if waits.is_some() {
+            return Err(resume::failure(held, Exit::Reviewer, &problem));
+        }
+        let message = format!("{problem}; loop {id} is over");
+        let help = "once the reviewer works, run the same command again";
+        Err(Failure::with_help(Exit::Reviewer, message, help))
     }
 }
 

@@ -25,21 +25,18 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
     let held = AnyLoop::open(&store, &id, Actor::Person)
         .ok()
         .filter(takes_answers)?;
-    let output = |agent: &str, person: Option<String>| HookOutput {
-        agent: Some(INFO.line(agent)),
-        person: person.map(|line| INFO.line(&line)),
-        ..HookOutput::default()
-    };
-    Some(match record(&held, &parts) {
-        Ok(()) => output(&format!("the answers are in the topic of loop {id}."), None),
-        Err(problem) => {
-            let problem = text::one_line(&problem, 300);
-            store.log(&format!("{id} interview: {problem}"));
-            let person = format!("the answers are not in the topic of loop {id}: {problem}");
-            let agent = "the answers could not be added to the topic. Write them into the plan.";
-            output(agent, Some(person))
-        }
-    })
+    let mut output = HookOutput::default();
+    if let Err(problem) = record(&held, &parts) {
+        let problem = text::one_line(&problem, 300);
+        store.log(&format!("{id} interview: {problem}"));
+        let person = format!("the answers are not in the topic of loop {id}: {problem}");
+        output.person = Some(INFO.line(&person));
+        let agent = "the answers could not be added to the topic. Write them into the plan.";
+        output.agent = Some(INFO.line(agent));
+    } else {
+        output.agent = Some(INFO.line(&format!("the answers are in the topic of loop {id}.")));
+    }
+    Some(output)
 }
 
 fn takes_answers(held: &AnyLoop) -> bool {

@@ -125,7 +125,21 @@ impl Extension for PlanLoop {
     }
 
     fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {
-        notes(held.typed())
+        let held: &AnyLoop = held.typed();
+        let mut notes = Vec::new();
+        if caveats::is_closing(held) {
+            let variables = context::variables(held, Timestamp::now());
+            notes.extend(variables["outcome"].as_str().map(str::to_owned));
+        }
+        notes.extend(caveats::of_plan_loop(held));
+        let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
+        if waits && held.fields().reminders > 0 {
+            notes.push(format!(
+                "the agent was reminded once; to have it reminded again:{}",
+                INFO.command(&format!("resume {}", held.id()))
+            ));
+        }
+        notes
     }
 
     fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
@@ -141,24 +155,6 @@ fn reviews_changes(raw: &Raw) -> bool {
 /// Returns whether a command of the program drives a loop from its start to its end.
 fn is_of_run(raw: &Raw) -> bool {
     raw.record().session().as_deref() == Some(RUN)
-}
-
-/// Returns the notes of `status`: the outcome, the summary's caveats, and a reminder of the agent.
-fn notes(held: &AnyLoop) -> Vec<String> {
-    let mut notes = Vec::new();
-    if caveats::is_closing(held) {
-        let variables = context::variables(held, Timestamp::now());
-        notes.extend(variables["outcome"].as_str().map(str::to_owned));
-    }
-    notes.extend(caveats::of_plan_loop(held));
-    let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
-    if waits && held.fields().reminders > 0 {
-        notes.push(format!(
-            "the agent was reminded once; to have it reminded again:{}",
-            INFO.command(&format!("resume {}", held.id()))
-        ));
-    }
-    notes
 }
 
 /// Prepares the phase that a loop has entered: writes the runner of a round, and notes changes since the last review. If the loop

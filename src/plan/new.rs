@@ -13,23 +13,20 @@ use claudex_loop::text;
 const FILES: [(&str, &str); 5] = [
     ("Cargo.toml", include_str!("new/Cargo.toml.in")),
     ("build.rs", include_str!("new/build.rs.in")),
-    ("machine.toml", include_str!("new/machine.toml.in")),
+    MACHINE,
     ("messages/writing.md", include_str!("new/writing.md.in")),
     ("src/main.rs", include_str!("new/main.rs.in")),
 ];
+const MACHINE: (&str, &str) = ("machine.toml", include_str!("new/machine.toml.in"));
 /// The clone that the program was built in, or `None` in a release.
 const CLONE: Option<&str> = match option_env!("CLAUDEX_RELEASE") {
     Some(_) => None,
     None => Some(env!("CARGO_MANIFEST_DIR")),
 };
-/// Upper limit of a name, which is that of a machine.
-const MAX_NAME_BYTES: usize = 64;
-/// The names that a module, a crate or the type of a machine cannot have.
-const RESERVED_NAMES: &str = "abstract alloc any-loop as async await become box break claudex-build claudex-loop const continue core crate do done \
-                     dyn else enum extern false fields fields-in final finish fn for from from-raw gen if impl in in-phase into iterator \
-                     let loop macro match mod mode mode-iter move mut on-stop option override phase phase-iter priv proc-macro pub ref \
-                     remind result return self start static std string struct super test trait transition transition-iter true try \
-                     type typeof unsafe unsized use vec verb virtual where while writing yield";
+/// The names that a machine can have, and a crate or a module cannot.
+const RESERVED_NAMES: &str = "abstract alloc as async await become box break claudex_build claudex_loop const continue core do dyn else \
+                     enum extern false final fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref \
+                     return static std struct test trait true try type typeof unsafe unsized use virtual where while yield";
 
 /// Returns the subcommand.
 pub(super) fn command() -> Command {
@@ -80,13 +77,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
 
 /// Returns whether a name can be that of a crate and, with `_` for `-`, of a machine.
 fn is_crate_name(name: &str) -> bool {
-    let is_usual = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit();
-    let kebab = name.replace('_', "-");
-    let mut parts = kebab.split('-');
-    name.starts_with(|first: char| first.is_ascii_lowercase())
-        && parts.all(|part| !part.is_empty() && part.chars().all(is_usual))
-        && name.len() <= MAX_NAME_BYTES
-        && !RESERVED_NAMES.split(' ').any(|reserved| reserved == kebab)
+    let name = name.replace('-', "_");
+    let machine = claudex_build::check_source(MACHINE.0, &MACHINE.1.replace("@machine@", &name));
+    let is_reserved = RESERVED_NAMES.split(' ').any(|reserved| reserved == name);
+    !is_reserved && machine.is_ok_and(|machine| *machine.name == name)
 }
 
 /// Writes the files into a new folder. The crate depends on the clone, or on the registry.

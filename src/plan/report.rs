@@ -9,7 +9,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{self, Folder};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
-use claudex_loop::review::findings::CLEAN_LINE;
 use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::runs;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
@@ -52,8 +51,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     });
     let mut fixes = Vec::new();
     let mut reviewed = Vec::new();
-    for run in runs::verdicts(rounds::runs(held.raw())).values() {
-        let round = run.began.round;
+    for (round, run) in runs::verdicts(rounds::runs(held.raw())) {
         for finding in run.findings() {
             let patch = finding.patch.as_deref().unwrap_or_default();
             if !patch.trim().is_empty() {
@@ -74,31 +72,25 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
             }
         }
         let findings = findings_file::render(round, run.findings());
-        let sections = findings.split("\n## ").skip(1);
-        let filled = sections.filter(|section| section.contains("\n- "));
-        let sections: Vec<String> = filled.map(|section| format!("### {section}")).collect();
-        let findings = match sections.as_slice() {
-            [] => CLEAN_LINE.to_owned(),
-            _ => sections.join("\n"),
-        };
+        let (_, sections) = findings.split_once('\n').unwrap_or_default();
+        let sections = sections.replace("\n## ", "\n### ").replace('<', "&lt;");
         reviewed.push(json!({
             "round": round,
             "persona": plain_line(&run.began.persona),
             "reviewer": plain_line(&run.began.reviewer),
             "counts": run.counts().unwrap_or_default().to_string(),
             "changed": run.work_tree_changed().then_some(CHANGED_DURING_REVIEW),
-            "findings": findings.replace('<', "&lt;").trim(),
+            "findings": sections.trim(),
         }));
     }
     let has_fixes = !fixes.is_empty();
     let tree = has_fixes.then(|| snapshot.as_ref().ok().map(Snapshot::tree));
     let applying = fixes.iter().filter(|fix| fix["problem"].is_null()).count();
-    let compared = compared(held);
     let facts = json!({
         "id": held.id().as_str(),
         "topic": plain_line(&held.fields().topic),
         "copy": plain_line(&held.fields().subject),
-        "compared": compared.iter().map(|line| plain_line(line)).collect::<Vec<_>>(),
+        "compared": compared(held),
         "rounds": reviewed,
         "fixes": fixes,
         "applying": applying,
@@ -164,10 +156,9 @@ fn plain_line(line: &str) -> String {
 /// Returns the sentence about files that the last review left out, because the changes are too large.
 pub(super) fn left_out(held: &AnyLoop) -> Option<String> {
     let compared = compared(held);
-    let mut files = compared
-        .iter()
-        .filter_map(|line| line.strip_prefix("left out: "));
-    let first = plain_line(files.next()?);
+    let lines = compared.iter();
+    let mut files = lines.filter_map(|line| line.strip_prefix("left out: "));
+    let first = files.next()?;
     Some(match files.count() {
         0 => format!("The review left out {first}."),
         more => format!("The review left out {first} and {more} more."),
@@ -179,7 +170,7 @@ fn compared(held: &AnyLoop) -> Vec<String> {
     let read = held.raw().read("{subject}").and_then(files::text);
     let copy = read.unwrap_or_default();
     let lines = copy.lines().map_while(|line| line.strip_prefix("# "));
-    lines.map(str::to_owned).collect()
+    lines.map(plain_line).collect()
 }
 
 #[cfg(test)]

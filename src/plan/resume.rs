@@ -1,11 +1,10 @@
 //! `run --resume`: the loops that it can resume, and how other commands name it.
 
-use claudex_loop::Actor;
 use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{LoopArgs, NextAction};
 use claudex_loop::program::{locate, loops};
-use claudex_loop::text;
+use claudex_loop::{Actor, Store, text};
 
 use super::{AnyLoop, INFO, Phase, Verb, reviews_changes};
 
@@ -45,19 +44,20 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
 /// becomes one of `run`: it was started in a terminal, and ends there.
 pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
-    let held =
-        AnyLoop::open(&loops::place_of(&store, &id), &id, Actor::Hook).map_err(Failure::refusal)?;
+    let open = |store: &Store, actor| AnyLoop::open(store, &id, actor).map_err(Failure::refusal);
+    let held = open(&loops::place_of(&store, &id), Actor::Hook)?;
     let session = held.raw().record().session().unwrap_or_default();
     let problem = match session.as_str() {
-        _ if held.phase().is_terminal() => format!("it is over ({})", held.phase()),
-        _ if store.is_running(&id) => "its review is running in another process".to_owned(),
-        _ if session == RUN || is_unowned_review(&held) => String::new(),
-        UNKNOWN => {
-            "no session has taken it up yet, and the next one that ends a turn here does".to_owned()
-        }
-        session => format!("session {} drives it", text::one_line(session, 80)),
+        _ if held.phase().is_terminal() => Some(format!("it is over ({})", held.phase())),
+        _ if store.is_running(&id) => Some("its review is running in another process".to_owned()),
+        _ if session == RUN || is_unowned_review(&held) => None,
+        UNKNOWN => Some(
+            "no session has taken it up yet, and the next one that ends a turn here does"
+                .to_owned(),
+        ),
+        session => Some(format!("session {} drives it", text::one_line(session, 80))),
     };
-    if !problem.is_empty() {
+    if let Some(problem) = problem {
         let message = format!("run does not go on with loop {id}: {problem}");
         let help = format!("to see where it is:\n    claudex-loop status {id}");
         return Err(Failure::refuse(message, &help));
@@ -66,7 +66,7 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
     if store.has_archived(&id) {
         store.unarchive(&id).map_err(Failure::refusal)?;
     }
-    let held = AnyLoop::open(&store, &id, Actor::Person).map_err(Failure::refusal)?;
+    let held = open(&store, Actor::Person)?;
     if session != RUN {
         let person = Actor::Person.to_string();
         store
@@ -77,7 +77,7 @@ pub(super) fn open(id: &str) -> Result<AnyLoop, Failure> {
         let resumed = held.take(Verb::Resume(LoopArgs::default()));
         drop(resumed.map_err(|error| Failure::refusal(*error.refusal))?);
     }
-    AnyLoop::open(&store, &id, Actor::Hook).map_err(Failure::refusal)
+    open(&store, Actor::Hook)
 }
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.

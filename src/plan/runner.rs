@@ -3,7 +3,7 @@
 //! An agent runs it if its shell does not find the program by its name. It contains no path of the plugin, whose folder changes
 //! with each update, and no text of the user.
 
-use std::env;
+use std::{env, iter};
 
 use camino::Utf8PathBuf;
 use serde_json::json;
@@ -14,7 +14,7 @@ use claudex_loop::message::{Message, Render as _};
 use claudex_loop::process::environment::find_program;
 use claudex_loop::program::caller::Caller;
 use claudex_loop::program::shell::quote;
-use claudex_loop::review::findings_file;
+use claudex_loop::review::findings_file::findings_path;
 use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::store::LoopId;
 use claudex_loop::template;
@@ -75,17 +75,17 @@ pub(super) fn write(held: &AnyLoop) -> Result<(), String> {
 /// Returns the findings files of the loops that this one continues, oldest first.
 pub(super) fn history(held: &AnyLoop) -> Vec<Utf8PathBuf> {
     let store = held.raw().store();
-    let mut loops = Vec::new();
-    let mut before = held.fields().continues.clone();
+    let continued = |held: &AnyLoop| {
+        let id = LoopId::parse(&held.fields().continues, store.spec().ids).ok()?;
+        AnyLoop::open(store, &id, Actor::Person).ok()
+    };
     // The limit also ends a circle.
-    while loops.len() < MAX_CONTINUED_LOOPS
-        && let Ok(id) = LoopId::parse(&before, store.spec().ids)
-        && let Ok(earlier) = AnyLoop::open(store, &id, Actor::Person)
-    {
-        let rounds = 1..=earlier.fields().round;
-        let paths = rounds.map(|round| findings_file::findings_path(store, &id, round));
-        loops.push(paths.collect::<Vec<_>>());
-        before.clone_from(&earlier.fields().continues);
+    let loops = iter::successors(continued(held), continued).take(MAX_CONTINUED_LOOPS);
+    let mut files = Vec::new();
+    for earlier in loops {
+        let rounds = (1..=earlier.fields().round).rev();
+        files.extend(rounds.map(|round| findings_path(store, earlier.id(), round)));
     }
-    loops.into_iter().rev().flatten().collect()
+    files.reverse();
+    files
 }

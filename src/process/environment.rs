@@ -132,11 +132,6 @@ pub fn find_program(name: &str, path: Option<&OsStr>, project: &Utf8Path) -> Opt
         .find(|file| is_executable(file))
 }
 
-/// Returns the absolute folders of a PATH that lie outside of the project.
-pub fn clean_path(path: &OsStr, project: &Utf8Path) -> OsString {
-    joined(trusted(path, variable("HOME").as_deref(), project))
-}
-
 fn absolute(path: &OsStr) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute())
 }

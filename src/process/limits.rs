@@ -20,22 +20,7 @@ pub struct Limits {
     pub idle: Duration,
 }
 
-/// Reads `90s`, `10m`, `2m30s`, `1h`, `500ms`: numbers with their units, largest first.
-///
-/// # Errors
-/// Returns an error if the text is not a duration, or one of zero, less than zero or more than a week.
-pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let parsed = text.trim().parse::<SignedDuration>().ok();
-    parsed
-        .and_then(|parsed| Duration::try_from(parsed).ok())
-        .filter(|parsed| parsed.as_millis() > 0 && *parsed <= MAX_DURATION)
-        .ok_or_else(|| {
-            let text = one_line(text, 40);
-            format!("`{text}` is not a duration between 1ms and a week")
-        })
-}
-
-/// A duration as [`parse_duration`] reads it, to the millisecond: `2m30s`.
+/// A duration to the millisecond, between 1ms and a week. Its text has numbers with their units, largest first: `2m30s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Spelled(pub Duration);
@@ -44,10 +29,15 @@ impl TryFrom<String> for Spelled {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let help = "write it like 90s, 10m, 2m30s or 1h";
-        parse_duration(&text)
+        let parsed = text.trim().parse::<SignedDuration>().ok();
+        parsed
+            .and_then(|parsed| Duration::try_from(parsed).ok())
+            .filter(|parsed| parsed.as_millis() > 0 && *parsed <= MAX_DURATION)
             .map(Self)
-            .map_err(|error| format!("{error}\n{help}"))
+            .ok_or_else(|| {
+                let text = one_line(&text, 40);
+                format!("`{text}` is not a duration between 1ms and a week\nwrite it like 90s, 10m, 2m30s or 1h")
+            })
     }
 }
 
@@ -75,14 +65,15 @@ mod tests {
             ("168h", "168h"),
             ("500ms", "500ms"),
         ] {
-            let duration = parse_duration(text).unwrap();
-            assert_eq!(Spelled(duration).to_string(), spelled, "{text}");
-            assert_eq!(parse_duration(spelled), Ok(duration));
+            let duration = Spelled::try_from(text.to_owned()).unwrap();
+            assert_eq!(duration.to_string(), spelled, "{text}");
+            assert_eq!(Spelled::try_from(spelled.to_owned()), Ok(duration));
         }
     }
 
     #[test]
-    fn bad_duration_is_refused_in_one_line() {
+    fn bad_duration_is_refused_with_help() {
+        let error = |text: &str| Spelled::try_from(text.to_owned()).unwrap_err();
         for text in [
             "  ",
             "90",
@@ -96,15 +87,13 @@ mod tests {
             "５s",
             "99999999999999999999h",
         ] {
-            let error = parse_duration(text).unwrap_err();
-            assert!(
-                error.ends_with("` is not a duration between 1ms and a week"),
-                "{error}"
-            );
+            let error = error(text);
+            let problem = "` is not a duration between 1ms and a week\n";
+            assert!(error.contains(problem), "{error}");
         }
         assert_eq!(
-            parse_duration("5\u{1b}\u{202e}s").unwrap_err(),
-            "`5s` is not a duration between 1ms and a week"
+            error("5\u{1b}\u{202e}s"),
+            "`5s` is not a duration between 1ms and a week\nwrite it like 90s, 10m, 2m30s or 1h"
         );
     }
 }

@@ -16,8 +16,7 @@ use super::{findings_file, subject};
 use crate::digest::sha256;
 use crate::machine::table::ReviewSpec;
 use crate::machine::{PersonaInfo, Raw};
-use crate::message::facts;
-use crate::message::{Message, MessageError, Render as _};
+use crate::message::{Message, MessageError, facts, render_in};
 use crate::text;
 
 /// The most bytes of a subject that a review takes.
@@ -112,7 +111,7 @@ impl Prompt<'_> {
             let mut parts = PARTS.iter();
             parts.try_for_each(|part| environment.add_template(part.name, part.text))
         };
-        template.render_in(add_parts, &all)
+        render_in(template, add_parts, &all)
     }
 
     /// Returns the text of the newest findings, those of this loop last.

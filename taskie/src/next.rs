@@ -1,8 +1,10 @@
 //! The next step of a crashed or new session: the decision table C1 to C26. It moves nothing.
 
 use claudex_loop::machine::Raw;
+use claudex_loop::message::{Message, Render as _};
 use claudex_loop::text;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::Phase;
 use crate::context::{self, legal_words, parse_word, word};
@@ -72,28 +74,25 @@ impl Next {
         let task =
             |task: Option<u64>| task.map_or("the task".to_owned(), |id| format!("task {id}"));
         let file = fields.current_task.and_then(|id| files.task_files.get(&id));
-        let facts = [
-            ("{at}", parse_word(next_phase).map_or("", word).to_owned()),
-            ("{next_phase}", text::one_line(next_phase, 60)),
-            ("{last}", text::one_line(last_phase(fields), 60)),
-            ("{task}", task(fields.current_task)),
-            ("{pending}", task(files.next_task())),
-            (
-                "{completed}",
-                file.map_or(0, TaskFile::completed).to_string(),
-            ),
-            (
-                "{subtasks}",
-                file.map_or(0, |file| file.subtasks.len()).to_string(),
-            ),
-            ("{done}", files.done().count().to_string()),
-            ("{active}", files.active().count().to_string()),
-            ("{words}", legal_words()),
-        ];
+        let facts = json!({
+            "at": parse_word(next_phase).map(word),
+            "next_phase": text::one_line(next_phase, 60),
+            "last": text::one_line(last_phase(fields), 60),
+            "task": task(fields.current_task),
+            "pending": task(files.next_task()),
+            "completed": file.map(TaskFile::completed),
+            "subtasks": file.map(|file| file.subtasks.len()),
+            "done": files.done().count(),
+            "active": files.active().count(),
+            "words": legal_words(),
+        });
         let mut lines = ROWS.lines().filter_map(|line| line.split_once(": "));
-        let line = lines.find_map(|(row, line)| (row == key).then(|| line.to_owned()));
-        let replace = |line: String, (name, value): (&str, String)| line.replace(name, &value);
-        let line = facts.into_iter().fold(line.unwrap_or_default(), replace);
+        let text = lines.find_map(|(row, line)| (row == key).then_some(line));
+        let row = Message {
+            name: "next.txt",
+            text: text.unwrap_or_default(),
+        };
+        let line = row.render(&facts).unwrap_or_default();
         let (step, why) = line.split_once(" | ").unwrap_or_default();
         Self {
             row: key.trim_end_matches(char::is_lowercase),

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{durations, loops, out};
-use crate::message::{Message, Render as _};
+use crate::message::{Message, render_in};
 use crate::review::personas::machine_personas;
 use crate::text;
 
@@ -38,7 +38,7 @@ fn render(template: Message, facts: &Json) -> Result<String, Failure> {
         environment.add_global("style", Value::from_safe_string(STYLE.to_owned()));
         Ok(())
     };
-    let rendered = template.render_in(add, facts);
+    let rendered = render_in(template, add, facts);
     rendered.map_err(|error| Failure::new(Exit::Internal, error))
 }
 

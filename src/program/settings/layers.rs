@@ -12,7 +12,7 @@ use super::values::Values;
 use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, user_path};
 use crate::files::{self, Folder};
 use crate::hooks::seen::Seen;
-use crate::process::limits::parse_duration;
+use crate::process::limits::Spelled;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::text;
@@ -72,7 +72,7 @@ impl Row {
 
     /// Returns the size of a limit, a number or a duration in milliseconds.
     fn limit(&self) -> Option<u128> {
-        let duration = || Some(parse_duration(self.value.as_str()?).ok()?.as_millis());
+        let duration = || Some(Spelled::deserialize(&self.value).ok()?.0.as_millis());
         self.value.as_u64().map(u128::from).or_else(duration)
     }
 }

@@ -48,9 +48,6 @@ pub(crate) struct Options {
     /// Use this release archive instead of one of the debug build
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
-    /// Draw the kept screens as FOLDER/NAME.svg
-    #[arg(long, value_name = "FOLDER")]
-    pictures: Option<PathBuf>,
 }
 
 /// One scenario with one client.
@@ -102,7 +99,6 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         root,
         folder,
         keep: options.keep,
-        pictures: options.pictures.clone(),
     };
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let jobs = options.jobs.map_or(processors + 1, NonZero::get);
