@@ -1,8 +1,11 @@
-//! The checks of a change.
+//! The checks of a change. Those that look for statements are in `change_checks.txt`.
 
+use crate::finding::value;
 use crate::patch::{self, PatchFile};
 use crate::{Finding, Severity};
 
+/// The checks.
+const CHECKS: &str = include_str!("change_checks.txt");
 /// The most findings of one review. The lightest are left out first.
 const MAX_FINDINGS: usize = 40;
 /// The most further lines that a finding names.
@@ -16,7 +19,7 @@ pub fn review_changes(text: &str) -> Vec<Finding> {
     let (files, unread) = patch::read(text);
     let mut findings: Vec<Finding> = files
         .iter()
-        .flat_map(|file| CHECKS.iter().filter_map(|check| check.run(file)))
+        .flat_map(|file| CHECKS.split("\n\n").filter_map(|check| run(check, file)))
         .collect();
     if !unread.is_empty() {
         findings.push(Finding {
@@ -34,125 +37,43 @@ pub fn review_changes(text: &str) -> Vec<Finding> {
     findings
 }
 
-/// A check of the added lines of a file.
-struct Check {
-    id: &'static str,
-    /// The severity by [`Role`](patch::Role): code, tests, others. `None` if it is no finding.
-    severities: [Option<Severity>; 3],
-    finds: Finds,
-    what: &'static str,
-    recommendation: &'static str,
-}
-
-/// The lines that a check finds.
-enum Finds {
-    /// The lines that a function knows, in any file.
-    Line(fn(&str) -> bool),
-    /// The lines that begin with one of some statements, by the extensions of files.
-    Statement(&'static [(&'static str, &'static str)]),
-}
-
-const HIGH: Option<Severity> = Some(Severity::High);
-const MEDIUM: Option<Severity> = Some(Severity::Medium);
-const LOW: Option<Severity> = Some(Severity::Low);
-const SCRIPT: &str = "cjs js jsx mjs svelte ts tsx vue";
-const CHECKS: &[Check] = &[
-    Check {
-        id: "DIFF-CONFLICT",
-        severities: [HIGH, HIGH, MEDIUM],
-        finds: Finds::Line(|line| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ")),
-        what: "markers of an unfinished merge are in the file",
-        recommendation: "resolve the conflict and remove the markers",
-    },
-    Check {
-        id: "DIFF-DEBUG",
-        severities: [HIGH, MEDIUM, None],
-        finds: Finds::Statement(&[
-            (SCRIPT, "debugger"),
-            ("py", "breakpoint( ipdb.set_trace( pdb.set_trace("),
-            ("rb", "binding.irb binding.pry byebug"),
-        ]),
-        what: "a breakpoint is left in the code",
-        recommendation: "remove it",
-    },
-    Check {
-        id: "DIFF-DEBUG",
-        severities: [LOW, None, None],
-        finds: Finds::Statement(&[
-            (SCRIPT, "console.debug( console.log("),
-            ("go", "spew.Dump("),
-            ("rs", "dbg!("),
-        ]),
-        what: "debug output is left in the code",
-        recommendation: "remove it, or use the project's logging",
-    },
-    Check {
-        id: "DIFF-TESTS",
-        severities: [MEDIUM, MEDIUM, None],
-        finds: Finds::Statement(&[(SCRIPT, "context.only( describe.only( it.only( test.only(")]),
-        what: "a test is marked as the only one: the others do not run",
-        recommendation: "remove the mark",
-    },
-    Check {
-        id: "DIFF-TESTS",
-        severities: [LOW, LOW, None],
-        finds: Finds::Statement(&[
-            (SCRIPT, "describe.skip( it.skip( test.skip( xit("),
-            ("go", "t.Skip("),
-            ("py", "@pytest.mark.skip @unittest.skip"),
-            ("rs", "#[ignore"),
-        ]),
-        what: "a test is switched off",
-        recommendation: "make it pass, or say beside it why it is off and until when",
-    },
-    Check {
-        id: "DIFF-TODO",
-        severities: [LOW, LOW, None],
-        finds: Finds::Line(is_note),
-        what: "a note such as TODO is added",
-        recommendation: "do it now, or name the issue that will",
-    },
-];
-
-impl Check {
-    /// Returns one finding for all lines that match, or `None` if there are none.
-    fn run(&self, file: &PatchFile) -> Option<Finding> {
-        let severity = self.severities[file.role as usize]?;
-        let is_match = |(_, text): &&(u32, String)| self.finds.has(&file.extension, text);
-        let lines: Vec<u32> = file
-            .lines
-            .iter()
-            .filter(is_match)
-            .map(|(number, _)| *number)
-            .collect();
-        let (first, further) = lines.split_first()?;
-        let named = further.iter().take(MAX_LINES);
-        let mut evidence: Vec<String> = named.map(|line| format!("also line {line}")).collect();
-        if further.len() > MAX_LINES {
-            evidence.push(format!("and {} more lines", further.len() - MAX_LINES));
-        }
-        Some(Finding {
-            check: self.id,
-            severity,
-            what: self.what.to_owned(),
-            recommendation: self.recommendation,
-            file: Some(file.path.clone()),
-            line: Some(*first),
-            evidence,
-        })
+/// Returns one finding for all lines of a file that a check finds, or `None` if there are none.
+fn run(check: &'static str, file: &PatchFile) -> Option<Finding> {
+    let mut head = check.lines().next()?.split(' ');
+    let id = head.next()?;
+    let severity = Severity::parse(head.nth(file.role as usize)?)?;
+    let statements = check
+        .lines()
+        .skip(3)
+        .filter_map(|line| line.split_once(": "));
+    let is_for_file = |extensions: &str| extensions.split(' ').any(|one| one == file.extension);
+    let statements: Vec<&str> = statements
+        .filter(|(extensions, _)| is_for_file(extensions))
+        .flat_map(|(_, statements)| statements.split(' '))
+        .collect();
+    let is_match = |(_, line): &&(u32, String)| match id {
+        "DIFF-CONFLICT" => line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> "),
+        "DIFF-TODO" => is_note(line),
+        _ => statements.iter().any(|one| begins_with(line, one)),
+    };
+    let lines = file.lines.iter().filter(is_match);
+    let mut numbers = lines.map(|(number, _)| *number);
+    let first = numbers.next()?;
+    let further: Vec<u32> = numbers.collect();
+    let named = further.iter().take(MAX_LINES);
+    let mut evidence: Vec<String> = named.map(|line| format!("also line {line}")).collect();
+    if further.len() > MAX_LINES {
+        evidence.push(format!("and {} more lines", further.len() - MAX_LINES));
     }
-}
-
-impl Finds {
-    fn has(&self, extension: &str, line: &str) -> bool {
-        match self {
-            Self::Line(is_match) => is_match(line),
-            Self::Statement(statements) => statements.iter().any(|(extensions, statements)| {
-                extensions.split(' ').any(|one| one == extension)
-                    && statements.split(' ').any(|one| begins_with(line, one))
-            }),
-        }
-    }
+    Some(Finding {
+        check: id,
+        severity,
+        what: value(check, "finds: ").to_owned(),
+        recommendation: value(check, "advice: "),
+        file: Some(file.path.clone()),
+        line: Some(first),
+        evidence,
+    })
 }
 
 /// Returns whether a line, or the text after its last `; `, begins with a statement: `import pdb;

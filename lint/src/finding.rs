@@ -22,6 +22,24 @@ pub enum Severity {
     Low,
 }
 
+impl Severity {
+    /// Parses a word of the checks.
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        match word {
+            "high" => Some(Self::High),
+            "medium" => Some(Self::Medium),
+            "low" => Some(Self::Low),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the first value of a key of a check.
+pub(crate) fn value(check: &'static str, key: &str) -> &'static str {
+    let mut values = check.lines().filter_map(|line| line.strip_prefix(key));
+    values.next().unwrap_or_default()
+}
+
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {

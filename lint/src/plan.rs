@@ -1,5 +1,6 @@
 //! The checks of a plan. Those that ask for an answer are in `plan_checks.txt`.
 
+use crate::finding::value;
 use crate::markdown::{self, Document, Sentence};
 use crate::pattern::{matches_any, words};
 use crate::{Finding, PointOfView, Severity};
@@ -49,16 +50,10 @@ fn ask(check: &'static str, document: &Document) -> Option<Finding> {
     let line = first.or(asks_every_plan.then_some(document.last_line))?;
 
     let (id, severity) = check.lines().next()?.split_once(' ')?;
-    let severity = match severity {
-        "high" => Severity::High,
-        _ => Severity::Medium,
-    };
-    let problem = values("finds: ").next()?;
-    let advice = values("advice: ").next()?;
-    Some(with_quotes(
-        finding(id, severity, line, problem, advice),
-        &relevant,
-    ))
+    let severity = Severity::parse(severity)?;
+    let problem = value(check, "finds: ");
+    let found = finding(id, severity, line, problem, value(check, "advice: "));
+    Some(with_quotes(found, &relevant))
 }
 
 fn finding(
