@@ -100,7 +100,12 @@ pub(crate) fn violations(raw: &Raw, directory: &Directory) -> Vec<Problem> {
     let mut found = rules::violations(directory, coding, None);
     // The whole journal is read only if it may excuse a violation, so that old plans cost no more.
     if found.iter().any(|violation| violation.rule == 6) {
-        let to_answer = asked_reviews(&raw.journal().unwrap_or_default());
+        // Those that the agent was asked to answer, and not those made by hand, forged or cut off.
+        let journal = raw.journal().unwrap_or_default();
+        let changes = journal.iter().filter_map(Entry::change);
+        let asking = changes.filter(|change| ["fail", "pass"].contains(&change.what.as_str()));
+        let ids: BTreeSet<&String> = asking.filter_map(|change| change.run.as_ref()).collect();
+        let to_answer = known_reviews(&journal, |run| ids.contains(&run.began.run));
         found = rules::violations(directory, coding, Some(&to_answer));
     }
     found.retain(|violation| context::phase(raw) != Phase::NewPlan || violation.rule != 1);
@@ -122,15 +127,6 @@ fn coding(raw: &Raw) -> Option<Coding> {
         done: raw.count("tasks_done"),
         current,
     })
-}
-
-/// Returns the reviews that the agent was asked to answer, and those that were there when the plan
-/// was taken up. Reviews that were made by hand, forged or cut off are not among them.
-fn asked_reviews(journal: &[Entry]) -> BTreeSet<Name> {
-    let changes = journal.iter().filter_map(Entry::change);
-    let asking = changes.filter(|change| ["fail", "pass"].contains(&change.what.as_str()));
-    let ids: BTreeSet<&String> = asking.filter_map(|change| change.run.as_ref()).collect();
-    known_reviews(journal, |run| ids.contains(&run.began.run))
 }
 
 /// Returns the reviews of these runs, and those that were there when the plan was taken up.

@@ -125,21 +125,16 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
         _ => loops::find_to_look(call.info, None),
     };
     found.or_else(|failure| {
-        let alone = if is_named {
-            named_id
-        } else {
-            only_plan(&plans)
-        };
-        Ok((store, alone.ok_or(failure)?))
+        let entries = plans.read_dir_utf8().into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.path().is_dir());
+        let id = |name: &str| LoopId::parse(name, IdForm::Name).ok();
+        let mut ids = folders.filter_map(|entry| id(entry.file_name()));
+        match (named_id, ids.next(), ids.next()) {
+            (Some(alone), ..) => Ok((store, alone)),
+            (None, Some(only), None) if !is_named => Ok((store, only)),
+            _ => Err(failure),
+        }
     })
-}
-
-fn only_plan(plans: &camino::Utf8Path) -> Option<LoopId> {
-    let entries = plans.read_dir_utf8().into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| entry.path().is_dir());
-    let mut ids = folders.filter_map(|entry| LoopId::parse(entry.file_name(), IdForm::Name).ok());
-    let only = ids.next();
-    only.filter(|_| ids.next().is_none())
 }
 
 pub(super) fn next(call: &Call) -> Result<Exit, Failure> {

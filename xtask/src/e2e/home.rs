@@ -38,6 +38,7 @@ pub(super) struct Home {
     /// The folder with all others.
     pub(super) folder: PathBuf,
     pub(super) home: PathBuf,
+    marketplace: PathBuf,
     pub(super) project: PathBuf,
     /// The words for the folders.
     pub(super) words: Words,
@@ -55,7 +56,7 @@ impl Home {
     ) -> miette::Result<Self> {
         let home = folder.join("home");
         let project = folder.join(&scenario.project.folder);
-        let marketplace = folder.join(&scenario.marketplace);
+        let marketplace = folder.join(scenario.marketplace.as_deref().unwrap_or("market place"));
         let bin = folder.join("bin");
         let tmp = folder.join("tmp");
         let claude = home.join(".claude");
@@ -90,7 +91,8 @@ impl Home {
         let paths = paths.map(|(name, path)| (name.to_owned(), path.display().to_string()));
         let words = Words::default().with(paths);
         let setup = words.render(scenario)?;
-        fs_err::write(config.join("config.toml"), setup.config).into_diagnostic()?;
+        let config_text = setup.config.as_deref().unwrap_or("reviewer = \"lint\"\n");
+        fs_err::write(config.join("config.toml"), config_text).into_diagnostic()?;
         if let Some(settings) = setup.settings {
             fs_err::write(claude.join("settings.json"), settings).into_diagnostic()?;
         }
@@ -117,6 +119,7 @@ impl Home {
             ours: programs.ours.clone(),
             folder,
             home,
+            marketplace,
             project,
             words,
         };
@@ -162,11 +165,12 @@ impl Home {
             let mut client = self.client("http://127.0.0.1:9");
             output(client.arg("plugin").args(arguments))
         };
-        if !scenario.plugins.is_empty() {
-            let marketplace = self.folder.join(&scenario.marketplace);
-            plugin(&["marketplace", "add", &marketplace.to_string_lossy()])?;
+        let usual = ["claudex".to_owned()];
+        let names = scenario.plugins.as_deref().unwrap_or(&usual);
+        if !names.is_empty() {
+            plugin(&["marketplace", "add", &self.marketplace.to_string_lossy()])?;
         }
-        for name in &scenario.plugins {
+        for name in names {
             plugin(&["install", &format!("{name}@claudex-engine")])?;
         }
         Ok(())

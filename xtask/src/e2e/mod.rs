@@ -79,8 +79,9 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
     let pins = Pins::read(&suite)?;
     let mut rows = Vec::new();
     for scenario in &scenarios {
+        let clients = scenario.clients.as_deref().unwrap_or(&[Age::Newest]);
         let is_wanted = |age: &&Age| options.client.is_none_or(|client| client == **age);
-        for age in scenario.clients.iter().filter(is_wanted) {
+        for age in clients.iter().filter(is_wanted) {
             let needs_codex = !scenario.codex.is_empty();
             let codex = needs_codex.then(|| clients::codex(&target, &pins.codex));
             rows.push(Row {
@@ -112,29 +113,25 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
 /// Plays the rows, `jobs` at once, prints a line as each ends, and then the failures. Returns whether all passed.
 fn play_all(stage: &Stage, rows: &[Row<'_>], jobs: usize) -> bool {
     let queue = Mutex::new(rows.iter());
-    let failures = Mutex::new(Vec::new());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
+        let mut failures = Vec::new();
         while let Some(row) = next() {
             let outcome = stage.play(row);
             print_end(row, &outcome, stage.keep);
             if let Err(error) = &outcome.result {
-                let failure = failure(row, &outcome, error);
-                failures
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(failure);
+                failures.push(failure(row, &outcome, error));
             }
         }
+        failures
     };
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            scope.spawn(work);
-        }
+    let failures: Vec<String> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        let workers = workers.into_iter();
+        workers
+            .flat_map(|worker| worker.join().expect("no scenario panics"))
+            .collect()
     });
-    let failures = failures
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
     let [played, failed] = [rows.len(), failures.len()];
     let text = failures.concat();
     let _ = writeln!(std::io::stdout(), "{text}{played} played, {failed} failed");

@@ -12,7 +12,7 @@ use super::check;
 use super::conversation::Conversation;
 use super::home::{self, API_KEY, Home, PROGRAMS};
 use super::pattern::compare_screen;
-use super::scenario::{self, Check, MAIN, Say, Scenario, See, Step, Type};
+use super::scenario::{self, Check, MAIN, OBEDIENT, Say, Scenario, See, Step, Type};
 use super::server::Server;
 use super::session::Session;
 use super::terminal::{self, Terminal};
@@ -237,8 +237,8 @@ impl<'a> Play<'a> {
         }
         let agents = self.stage.root.join("tests/e2e/agents");
         let mut rules = self.scenario.rule.clone();
-        let agent = agent.unwrap_or(&self.scenario.agent);
-        rules.extend(scenario::agent(&agents, agent)?);
+        let agent = agent.or(self.scenario.agent.as_deref());
+        rules.extend(scenario::agent(&agents, agent.unwrap_or(OBEDIENT))?);
         self.server
             .cast(session, Agent::new(rules, self.home.words.clone()));
         Ok(())

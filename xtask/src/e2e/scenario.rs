@@ -23,25 +23,21 @@ pub(super) struct Scenario {
     pub(super) name: String,
     /// The promise that the scenario checks, in one sentence.
     pub(super) doc: String,
-    #[serde(default = "newest")]
-    pub(super) clients: Vec<Age>,
-    /// The agent of `tests/e2e/agents` that plays the model.
-    #[serde(default = "obedient")]
-    pub(super) agent: String,
+    /// The clients that it is played with. Default: the newest alone.
+    pub(super) clients: Option<Vec<Age>>,
+    /// The agent of `tests/e2e/agents` that plays the model. Default: [`OBEDIENT`].
+    pub(super) agent: Option<String>,
     /// Whether the word `archive` names a release archive.
     #[serde(default)]
     pub(super) released: bool,
     #[serde(default)]
     pub(super) project: Project,
-    /// The plugins that are installed before the first step, in this order.
-    #[serde(default = "claudex")]
-    pub(super) plugins: Vec<String>,
-    /// The name of the folder that the marketplace is copied to.
-    #[serde(default = "market_place")]
-    pub(super) marketplace: String,
-    /// The text of the user's `config.toml` of claudex-loop.
-    #[serde(default = "lint")]
-    pub(super) config: String,
+    /// The plugins that are installed before the first step, in this order. Default: `claudex`.
+    pub(super) plugins: Option<Vec<String>>,
+    /// The name of the folder that the marketplace is copied to. Default: `market place`.
+    pub(super) marketplace: Option<String>,
+    /// The text of the user's `config.toml` of claudex-loop. Default: lint reviews.
+    pub(super) config: Option<String>,
     /// The text of Claude Code's user `settings.json`.
     pub(super) settings: Option<String>,
     /// Variables of every process of the scenario.
@@ -201,31 +197,13 @@ pub(super) struct FileCheck {
     pub(super) is: Option<String>,
 }
 
+/// The agent that does what it reads.
+pub(super) const OBEDIENT: &str = "obedient";
 /// The session that steps mean if they name none.
 pub(super) const MAIN: &str = "main";
 
 fn main_session() -> String {
     MAIN.to_owned()
-}
-
-fn newest() -> Vec<Age> {
-    vec![Age::Newest]
-}
-
-fn obedient() -> String {
-    "obedient".to_owned()
-}
-
-fn claudex() -> Vec<String> {
-    vec!["claudex".to_owned()]
-}
-
-fn market_place() -> String {
-    "market place".to_owned()
-}
-
-fn lint() -> String {
-    "reviewer = \"lint\"\n".to_owned()
 }
 
 /// Reads the scenarios in `folder`, or only those that are named, sorted by name.

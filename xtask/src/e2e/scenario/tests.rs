@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::{agent, all};
+use super::{OBEDIENT, agent, all};
 
 fn suite() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/e2e")
@@ -13,7 +13,8 @@ fn suite() -> PathBuf {
 fn suite_files_parse_and_name_existing_agents() {
     let scenarios = all(&suite().join("scenarios"), &[]).unwrap();
     for scenario in scenarios {
-        agent(&suite().join("agents"), &scenario.agent).unwrap();
+        let name = scenario.agent.as_deref().unwrap_or(OBEDIENT);
+        agent(&suite().join("agents"), name).unwrap();
     }
 }
 
