@@ -11,8 +11,7 @@ use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeInfo, LoopFacts as _, Raw};
 use crate::message::{Message, MessageError, Render as _, facts};
 use crate::process::configured::is_installed;
-use crate::template;
-use crate::text;
+use crate::{template, text};
 
 /// The most characters of a field that a message shows.
 const MAX_FIELD_CHARS: usize = 300;

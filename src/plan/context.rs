@@ -14,8 +14,7 @@ use claudex_loop::review::findings::Severity;
 use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::review::runs;
-use claudex_loop::template;
-use claudex_loop::text;
+use claudex_loop::{template, text};
 use serde_json::{Value as Json, json};
 
 use super::typestate::DecisionSignal;

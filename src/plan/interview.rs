@@ -22,9 +22,11 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let owned = locate::owned(INFO, input, surroundings, session);
     let (store, id) = owned.into_iter().next()?;
-    let held = AnyLoop::open(&store, &id, Actor::Person)
-        .ok()
-        .filter(takes_answers)?;
+    let held = AnyLoop::open(&store, &id, Actor::Person).ok()?;
+    let fields = held.fields();
+    if held.phase() != Phase::Drafting || fields.interview_used || fields.from_draft {
+        return None;
+    }
     let mut output = HookOutput::default();
     if let Err(problem) = record(&held, &parts) {
         let problem = text::one_line(&problem, 300);
@@ -37,14 +39,6 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
         output.agent = Some(INFO.line(&format!("the answers are in the topic of loop {id}.")));
     }
     Some(output)
-}
-
-fn takes_answers(held: &AnyLoop) -> bool {
-    let fields = held.fields();
-    held.phase() == Phase::Drafting
-        && !super::reviews_changes(held.raw())
-        && !fields.interview_used
-        && !fields.from_draft
 }
 
 /// Returns the answers to the interview's questions, as `Scope: …`. The first of each counts.

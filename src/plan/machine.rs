@@ -45,8 +45,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     match command {
         Machines::Check { files } => {
             for file in files {
-                match load(&file) {
-                    Ok(machine) => out::line(&format!(
+                match load(&file)? {
+                    Some(machine) => out::line(&format!(
                         "{}: machine `{}` is well-formed: {} phases, {} transitions, {} edges",
                         display_name(&file),
                         machine.name,
@@ -54,33 +54,31 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
                         machine.first_entries().len(),
                         machine.edges().len(),
                     )),
-                    Err(_) if exit == Exit::Usage => {}
-                    Err(found) => exit = found,
+                    None => exit = Exit::Refused,
                 }
             }
         }
         Machines::Diagram { file: None } => out::text(DIAGRAM),
-        Machines::Diagram { file: Some(file) } => match load(&file) {
-            Ok(machine) => out::text(&claudex_build::diagram(&machine)),
-            Err(found) => exit = found,
+        Machines::Diagram { file: Some(file) } => match load(&file)? {
+            Some(machine) => out::text(&claudex_build::diagram(&machine)),
+            None => exit = Exit::Refused,
         },
         Machines::Schema => out::json(&super::schema::schema()),
     }
     Ok(exit)
 }
 
-/// Reads and checks a machine file. Prints its findings on stderr, and returns their exit code.
-fn load(file: &Utf8Path) -> Result<Machine, Exit> {
+/// Reads and checks a machine file. Prints its findings on stderr, and returns `None` if there are any.
+fn load(file: &Utf8Path) -> Result<Option<Machine>, Failure> {
     let name = display_name(file);
     let source = files::read_to_string(file).map_err(|error| {
         let reason = text::one_line(&error.to_string(), 400);
-        out::note(&format!("{name}: error: {reason}"));
-        Exit::Usage
+        let help = "name a regular file of UTF-8 text";
+        Failure::with_help(Exit::Usage, format!("cannot read {name}: {reason}"), help)
     })?;
-    claudex_build::check_source(&name, &source).map_err(|found| {
-        found.cargo_lines().for_each(|line| out::note(&line));
-        Exit::Refused
-    })
+    let checked = claudex_build::check_source(&name, &source)
+        .map_err(|found| found.cargo_lines().for_each(|line| out::note(&line)));
+    Ok(checked.ok())
 }
 
 /// Returns the name of a file in messages.

@@ -11,7 +11,6 @@ mod drive;
 mod interview;
 mod machine;
 mod new;
-mod refused_verbs;
 mod report;
 mod resume;
 mod run;
@@ -21,18 +20,23 @@ mod start;
 
 use camino::Utf8PathBuf;
 use clap::ArgMatches;
-use claudex_loop::Timestamp;
 use claudex_loop::behaviours::ask::{Answer, Asked};
+use claudex_loop::behaviours::loop_message;
 use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::{LoopHandle, Raw};
+use claudex_loop::message::Message;
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Ended, Failure};
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::surroundings::Surroundings;
 use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables, messages};
+use claudex_loop::{Timestamp, template};
 
 pub use typestate::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, Start, Verb};
 use typestate::{DecisionSignal, Summarizing, Transition};
+
+/// The help of refused verbs: the next step of the user or the agent, or nothing if the refusal says enough.
+const REFUSED: Message = template!("messages/refused.md");
 
 /// The stops of the plan loop: as the machine file declares them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -117,11 +121,24 @@ impl Extension for PlanLoop {
     }
 
     fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
-        refused_verbs::help(held.typed(), transition)
+        let held: &AnyLoop = held.typed();
+        let mut facts = Variables::new();
+        facts.insert("transition".to_owned(), transition.into());
+        facts.insert("is_over".to_owned(), held.phase().is_terminal().into());
+        let help = loop_message::render(held.raw(), Some(REFUSED), facts).ok()??;
+        Some(help.trim().to_owned()).filter(|help| !help.is_empty())
     }
 
     fn start_instead(&self, held: &dyn LoopHandle, verb: &ParsedVerb) -> Option<Vec<String>> {
-        refused_verbs::start_instead(held.typed(), verb.typed())
+        let held: &AnyLoop = held.typed();
+        let is_finished = matches!(held.phase(), Phase::Done | Phase::Errored);
+        match verb.typed() {
+            Verb::More { rounds, .. } if is_finished && !reviews_changes(held.raw()) => {
+                let arguments = format!("plan --continue {} --rounds {rounds}", held.id());
+                Some(arguments.split(' ').map(str::to_owned).collect())
+            }
+            _ => None,
+        }
     }
 
     fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {

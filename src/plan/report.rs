@@ -13,8 +13,7 @@ use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::runs;
 use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
 use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, Snapshot, own_files, visible};
-use claudex_loop::template;
-use claudex_loop::text;
+use claudex_loop::{template, text};
 use serde_json::{Value as Json, json};
 
 use super::AnyLoop;
@@ -61,7 +60,6 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
                 };
                 let visible = visible_patch(patch);
                 fixes.push(json!({
-                    "number": fixes.len() + 1,
                     "round": round,
                     "what": plain_line(&bullet(finding)),
                     "problem": problem.as_deref().map(plain_line),

@@ -17,8 +17,7 @@ use claudex_loop::program::shell::quote;
 use claudex_loop::review::findings_file::findings_path;
 use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::store::LoopId;
-use claudex_loop::template;
-use claudex_loop::text;
+use claudex_loop::{template, text};
 
 /// The runner script.
 const RUNNER: Message = template!("messages/runner.sh");

@@ -89,9 +89,9 @@ pub(super) fn base(arg: Arg) -> Arg {
 /// Parses the value of `--rounds`.
 pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
     let is_digits = value.bytes().all(|byte| byte.is_ascii_digit());
-    let number = value.parse().ok().filter(|_| is_digits);
-    number
-        .filter(|rounds| (1..=MOST_ROUNDS).contains(rounds))
+    let rounds = value.parse().ok();
+    rounds
+        .filter(|rounds| is_digits && (1..=MOST_ROUNDS).contains(rounds))
         .ok_or_else(|| format!("it takes a positive integer up to {MOST_ROUNDS}"))
 }
 

@@ -11,8 +11,7 @@ use crate::machine::table::{PhaseInfo, Table};
 use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::message::{Message, Render as _};
 use crate::store::Entry;
-use crate::template;
-use crate::text;
+use crate::{template, text};
 
 /// The note about a turn that may end.
 const TURN_END: Message = template!("messages/turn-end.txt");

@@ -15,8 +15,7 @@ use crate::program::{loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
 use crate::store::{ChangeEntry, Entry, NoteEntry};
-use crate::template;
-use crate::text;
+use crate::{template, text};
 
 /// The longest line of an entry, in characters.
 const MAX_LINE_CHARS: usize = 500;

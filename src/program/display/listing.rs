@@ -13,8 +13,7 @@ use crate::program::info::ProgramInfo;
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{durations, locate, loops, out, rounds};
 use crate::store::{Listed, Store, to_count, to_plain};
-use crate::template;
-use crate::text;
+use crate::{template, text};
 
 /// The longest text of a row, in characters.
 const MAX_TEXT_CHARS: usize = 300;

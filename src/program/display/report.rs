@@ -24,8 +24,7 @@ use crate::review::findings::Finding;
 use crate::review::runs::{self, Run, RunOutcome};
 use crate::review::{finding_history, subject};
 use crate::store::ChangeEntry;
-use crate::template;
-use crate::text;
+use crate::{template, text};
 
 /// The most bytes of two texts that are compared: the time of a comparison grows with their product.
 const MAX_COMPARED_BYTES: usize = 512 * 1024;

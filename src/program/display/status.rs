@@ -19,8 +19,7 @@ use crate::program::settings::{MAX_ROUNDS, Settings};
 use crate::program::surroundings::Surroundings;
 use crate::program::{durations, incompatible, locate, loops, messages, out, rounds};
 use crate::store::to_plain;
-use crate::template;
-use crate::text;
+use crate::{template, text};
 
 /// The longest text of a field on a terminal, in characters; a report has the rest.
 const MAX_LINE_CHARS: usize = 200;

@@ -12,8 +12,7 @@ use super::base::Base;
 use crate::git::Git;
 use crate::message::{Message, Render as _};
 use crate::review::worktree::{Snapshot, WorktreeError, names, readable_name, visible};
-use crate::template;
-use crate::text;
+use crate::{template, text};
 
 /// The head.
 const HEAD: Message = template!("head.md");
