@@ -12,11 +12,11 @@ pub(super) fn graph(check: &Check<'_>) {
         let phase = Named::find(&machine.phases, name);
         phase.is_some_and(|phase| phase.terminal)
     };
-    if machine.modes.is_empty() {
-        check.add("no_mode", &machine.name, &[]);
-    }
-    if !machine.phases.iter().any(|phase| phase.terminal) {
-        check.add("no_end", &machine.name, &[]);
+    let has_end = machine.phases.iter().any(|phase| phase.terminal);
+    for (code, is_there) in [("no_mode", !machine.modes.is_empty()), ("no_end", has_end)] {
+        if !is_there {
+            check.add(code, &machine.name, &[]);
+        }
     }
     for mode in &machine.modes {
         if is_terminal(&&mode.start) {

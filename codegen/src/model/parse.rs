@@ -5,7 +5,7 @@ use toml::de::{DeTable, Deserializer};
 
 use super::like::complete_phases;
 use super::parser::{Scope, parse_guard, parse_update};
-use super::problem::{form_problem, syntax_problem};
+use super::problem::form_problem;
 use super::{At, Constant, Entry, FieldKind, Machine, Named, Operand, Update};
 use crate::diagnostic::Diagnostic;
 use crate::emit::ident::{camel, type_of_kind};
@@ -105,7 +105,9 @@ fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
     let (mut file, errors) = DeTable::parse_recoverable(source);
     let start = |error: &&toml::de::Error| error.span().map(|span| span.start);
     if let Some(error) = errors.iter().min_by_key(start) {
-        return Err(syntax_problem(error, source));
+        let span = error.span().unwrap_or(source.len()..source.len());
+        let message = format!("not TOML: {}", error.message());
+        return Err(Diagnostic::new("syntax", span, message));
     }
     complete_phases(file.get_mut())?;
     Machine::deserialize(Deserializer::from(file)).map_err(|error| form_problem(&error, source))

@@ -1,13 +1,6 @@
-//! Messages for errors of the TOML parser and of serde: the problem, the key and a help.
+//! Messages for values that do not fit the model: the problem, the key and a help.
 
 use crate::diagnostic::{Diagnostic, suggest};
-
-/// Makes a problem of an error of the TOML parser.
-pub(super) fn syntax_problem(error: &toml::de::Error, source: &str) -> Diagnostic {
-    let span = error.span().unwrap_or(source.len()..source.len());
-    let message = format!("not TOML: {}", error.message());
-    Diagnostic::new("syntax", span, message)
-}
 
 /// Makes a problem of a value that does not fit the model.
 pub(super) fn form_problem(error: &toml::de::Error, source: &str) -> Diagnostic {

@@ -99,11 +99,8 @@ fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<Keys> {
         }
         let line = &mut lines[place.line - 1];
         let is_tab = line.trim_start_matches(' ').starts_with('\t');
-        let quoted = quote_value(line);
-        if let Some(quoted) = quoted
-            .as_deref()
-            .filter(|_| quoted_values < MAX_QUOTED_VALUES)
-        {
+        let quoted = quote_value(line).filter(|_| quoted_values < MAX_QUOTED_VALUES);
+        if let Some(quoted) = &quoted {
             *line = quoted;
             reader.yaml = lines.concat();
             *reader.add_at(Rule::BadYaml, place, NOT_QUOTED) = READ_TO_END;

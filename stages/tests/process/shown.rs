@@ -175,9 +175,7 @@ fn wait_names_question_and_answer_command() {
     project.report("needs-user-input", &question(2, "")).done();
     let answer = project.next()["answer"].as_str().unwrap().to_owned();
     let status = project.person(&["status"]).done();
-    has(
-        &status,
-        "waits for: an answer to: Which way is it? (“Way 1”, “Way 2”)\n",
-    );
+    let awaited = "waits for: an answer to: Which way is it? (“Way 1”, “Way 2”)\n";
+    has(&status, awaited);
     has(&status, &format!("the user continues it:\n    {answer}\n"));
 }
