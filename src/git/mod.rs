@@ -5,8 +5,6 @@
 //! are off. No command looks into submodules. The configuration of the user and of the system stays in force. Two gaps
 //! remain: a filter of the user's may itself obey the repository, and git's own parsers read the repository's files.
 
-mod worktree_error;
-
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,10 +12,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use thiserror::Error;
 
-pub use self::worktree_error::WorktreeError;
-pub(crate) use self::worktree_error::io;
-use crate::process::environment::{Environment, find_installed};
+use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::{self, Call, ProcessEnd};
 use crate::text;
@@ -67,10 +64,12 @@ pub fn interrupted() -> Arc<AtomicBool> {
     Arc::clone(&INTERRUPTED)
 }
 
+/// The output of a call of git.
+type Called<T> = Result<T, WorktreeError>;
+
 /// git in one work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
-    program: String,
     /// The top of the work tree.
     pub(crate) root: Utf8PathBuf,
     config: Vec<String>,
@@ -85,19 +84,19 @@ pub(crate) struct Git {
 /// Returns an error if git is missing, fails or takes longer than `timeout`.
 pub fn call(root: &Utf8Path, command: &str, timeout: Duration) -> Result<String, WorktreeError> {
     let deadline = Instant::now() + timeout;
-    Git::hardened(root, Some(deadline))?.lines(command, &[])
+    Git::hardened(root, Some(deadline)).lines(command, &[])
 }
 
 impl Git {
     /// Makes one for the work tree whose top is `root`.
-    pub(crate) fn at(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
+    pub(crate) fn at(root: &Utf8Path, deadline: Option<Instant>) -> Called<Self> {
         let missing = || WorktreeError::NoRepository {
             root: root.to_owned(),
         };
         if root.join(".git").symlink_metadata().is_err() {
             return Err(missing());
         }
-        let mut git = Self::hardened(root, deadline)?;
+        let mut git = Self::hardened(root, deadline);
         // The folder is set in the environment, so that a `core.worktree` of the repository cannot lead to another folder.
         let answer = git.lines("rev-parse --is-inside-work-tree --absolute-git-dir", &[])?;
         let Some(folder) = answer.strip_prefix("true\n") else {
@@ -110,15 +109,8 @@ impl Git {
     }
 
     /// Makes one in `root` that runs and fetches nothing, except for filters of the repository: see [`Self::disable_filters`].
-    fn hardened(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self, WorktreeError> {
-        let program = find_installed("git", root)
-            .and_then(|program| program.into_os_string().into_string().ok())
-            .ok_or_else(|| {
-                let message = "git is not installed, or not in an absolute folder of PATH outside of the project";
-                WorktreeError::unusable(message, "install git 2.31 or newer")
-            })?;
+    fn hardened(root: &Utf8Path, deadline: Option<Instant>) -> Self {
         let mut git = Self {
-            program,
             root: root.to_owned(),
             config: CONFIG.map(str::to_owned).into(),
             environment: Environment::allowing(["XDG_CONFIG_HOME"]),
@@ -130,7 +122,7 @@ impl Git {
         // A broken `.git` must not send git to the repository around it.
         let around = root.parent().map_or("/", Utf8Path::as_str);
         git.set("GIT_CEILING_DIRECTORIES", around);
-        Ok(git)
+        git
     }
 
     /// Sets a variable of every command.
@@ -140,7 +132,7 @@ impl Git {
 
     /// Returns one that ignores the attributes of the work tree, which could call a text binary and so hide it from the reviewer. A
     /// git before 2.41 obeys them.
-    pub(crate) fn without_attributes(&self) -> Result<Self, WorktreeError> {
+    pub(crate) fn without_attributes(&self) -> Called<Self> {
         let empty = self.lines("mktree", &[])?;
         let mut git = self.clone();
         git.set("GIT_ATTR_SOURCE", empty);
@@ -148,7 +140,7 @@ impl Git {
     }
 
     /// Switches off the filters that the repository's own configuration defines.
-    fn disable_filters(&mut self) -> Result<(), WorktreeError> {
+    fn disable_filters(&mut self) -> Called<()> {
         let listed = self.call("config --list -z --show-scope --includes", &[], &[])?;
         let listed = String::from_utf8_lossy(&listed);
         let mut parts = listed.split('\0');
@@ -172,12 +164,7 @@ impl Git {
     }
 
     /// Runs a command that has to succeed, its words separated by spaces, with more arguments. Returns its whole output.
-    pub(crate) fn call(
-        &self,
-        command: &str,
-        more: &[&str],
-        stdin: &[u8],
-    ) -> Result<Vec<u8>, WorktreeError> {
+    pub(crate) fn call(&self, command: &str, more: &[&str], stdin: &[u8]) -> Called<Vec<u8>> {
         let time_left = |at: Instant| at.saturating_duration_since(Instant::now());
         let timeout = self.deadline.map_or(COMMAND_TIMEOUT, time_left);
         let timeout = timeout.min(COMMAND_TIMEOUT);
@@ -186,7 +173,7 @@ impl Git {
         let words = config.chain(command.split(' ')).chain(more.iter().copied());
         let arguments: Vec<String> = words.map(str::to_owned).collect();
         let call = Call {
-            program: &self.program,
+            program: "git",
             arguments: &arguments,
             directory: &self.root,
             stdin,
@@ -211,6 +198,9 @@ impl Git {
             ProcessEnd::Exited(0) if ended.truncated() => WorktreeError::TooMany,
             ProcessEnd::Exited(0) => return Ok(ended.stdout),
             ProcessEnd::Exited(_) => WorktreeError::refusal(name, complaint(&ended.stderr_tail())),
+            ProcessEnd::NotInstalled { .. } => {
+                WorktreeError::unusable(ended.how.to_string(), "install git 2.31 or newer")
+            }
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => WorktreeError::unusable(
                 format!("git {name} was {}", ended.how),
                 "see whether `git status` is as slow there, and ignore large folders in .gitignore",
@@ -221,7 +211,7 @@ impl Git {
     }
 
     /// Runs a command that has to succeed, and returns its output as text without the last line end.
-    pub(crate) fn lines(&self, command: &str, more: &[&str]) -> Result<String, WorktreeError> {
+    pub(crate) fn lines(&self, command: &str, more: &[&str]) -> Called<String> {
         let mut text = String::from_utf8(self.call(command, more, &[])?)
             .map_err(|_| WorktreeError::refusal(command, "its answer is not UTF-8"))?;
         text.truncate(text.trim_end_matches('\n').len());
@@ -229,15 +219,77 @@ impl Git {
     }
 
     /// Runs a command that fails if there is no answer.
-    pub(crate) fn maybe(
-        &self,
-        command: &str,
-        more: &[&str],
-    ) -> Result<Option<String>, WorktreeError> {
+    pub(crate) fn maybe(&self, command: &str, more: &[&str]) -> Called<Option<String>> {
         match self.lines(command, more) {
             Err(WorktreeError::Refused { .. }) => Ok(None),
             answer => answer.map(Some),
         }
+    }
+}
+
+/// The reason for which a work tree could not be read through git.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WorktreeError {
+    /// No repository with a work tree.
+    #[error("{root} is not the work tree of a git repository", root = text::shown(.root))]
+    NoRepository {
+        /// The folder.
+        root: Utf8PathBuf,
+    },
+    /// git refused.
+    #[error("git {command} failed: {said}")]
+    Refused {
+        /// The command's name.
+        command: String,
+        /// The message of git, on one line.
+        said: String,
+    },
+    /// git or a revision is missing, git took too long, or the system refused.
+    #[error("{message}")]
+    Unusable {
+        /// The problem.
+        message: String,
+        /// The next step of the user, or an empty string.
+        help: &'static str,
+    },
+    /// Too many changed files.
+    #[error("there are more changed or untracked files than are read ({MAX_FILES})")]
+    TooMany,
+}
+
+claudex_loop_engine::impl_diagnostic!(WorktreeError, |error| {
+    let help = match error {
+        WorktreeError::NoRepository { .. } => "run it in a git work tree; git init makes one",
+        WorktreeError::Refused { .. } => "see what `git status` prints in that folder",
+        WorktreeError::Unusable { help: "", .. } => return None,
+        WorktreeError::Unusable { help, .. } => help,
+        WorktreeError::TooMany => "name folders of generated files in .gitignore, or commit them",
+    };
+    Some(help.to_owned())
+});
+
+impl WorktreeError {
+    /// Makes an error with its help.
+    pub(crate) fn unusable(message: impl Into<String>, help: &'static str) -> Self {
+        let message = message.into();
+        Self::Unusable { message, help }
+    }
+
+    /// Makes an error of a command that git refused.
+    pub(crate) fn refusal(command: &str, said: impl Into<String>) -> Self {
+        Self::Refused {
+            command: command.to_owned(),
+            said: said.into(),
+        }
+    }
+}
+
+/// Adds the attempt to an error of the system.
+pub(crate) fn io(attempt: &str) -> impl FnOnce(std::io::Error) -> WorktreeError {
+    move |error| {
+        let message = format!("{attempt}: {}", text::shown(error.to_string()));
+        WorktreeError::unusable(message, "")
     }
 }
 

@@ -1,4 +1,7 @@
-//! `machine`: checks machine files, draws them, and prints their schema.
+//! `machine`: checks machine files, draws them, and prints their JSON Schema for editors.
+//!
+//! The schema is read out of serde's answers to small files with a wrong value at some place, so it cannot differ from the model:
+//! the answers list the keys and words.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
@@ -6,6 +9,9 @@ use claudex_build::model::Machine;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{Group, out};
 use claudex_loop::{files, text};
+use serde::Deserialize as _;
+use serde_json::{Map, Value, json};
+use toml::de::ValueDeserializer;
 
 use super::typestate::DIAGRAM;
 
@@ -63,7 +69,7 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             Some(machine) => out::text(&claudex_build::diagram(&machine)),
             None => exit = Exit::Refused,
         },
-        Machines::Schema => out::json(&super::schema::schema()),
+        Machines::Schema => out::json(&schema()),
     }
     Ok(exit)
 }
@@ -84,4 +90,92 @@ fn load(file: &Utf8Path) -> Result<Option<Machine>, Failure> {
 /// Returns the name of a file in messages.
 fn display_name(file: &Utf8Path) -> String {
     text::pasteable(&text::shown(file))
+}
+
+/// Returns the schema of a machine file.
+fn schema() -> Value {
+    let mut schema = schema_at("@");
+    schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    schema["title"] = json!("machine.toml of claudex-loop");
+    schema
+}
+
+/// Returns the schema of the values in the place of `@` in a file.
+fn schema_at(file: &str) -> Value {
+    let at = |value: &str| schema_at(&file.replace('@', value));
+    let table = |keys: Vec<String>| {
+        let entries = keys.into_iter().map(|key| {
+            let schema = at(&format!("{{{key} = @}}"));
+            (key, schema)
+        });
+        let properties: Map<String, Value> = entries.collect();
+        json!({ "type": "object", "properties": properties, "additionalProperties": false })
+    };
+    let mut forms = Vec::new();
+    let text = ask(file, "\"?\"");
+    // A variant with a value cannot be a text.
+    let words = text.names("unknown variant").filter(|words| {
+        let word = ask(file, &format!("{:?}", words[0]));
+        !word.is_wrong_type()
+    });
+    match &words {
+        Some(words) => forms.push(json!({ "enum": words })),
+        None if text.0.starts_with("unknown variant") || text.is_wrong_type() => {}
+        None => forms.push(json!({ "type": "string" })),
+    }
+    if !ask(file, "true").is_wrong_type() {
+        forms.push(json!({ "type": "boolean" }));
+    }
+    let number = ask(file, "1");
+    // A struct may be a list, too, but no file has it so.
+    if number.0.ends_with("list") || number.0.ends_with("sequence") {
+        forms.push(json!({ "type": "array", "items": at("[@]"), "minItems": 1 }));
+    } else if !number.is_wrong_type() {
+        forms.push(json!({ "type": "integer", "minimum": 0 }));
+    }
+    let entry = ask(file, "{\"?\" = 1}");
+    if let Some(keys) = entry.names("unknown field") {
+        forms.push(table(keys));
+    } else if let Some(variants) = entry.names("unknown variant") {
+        if words.is_none() {
+            let mut variant = table(variants);
+            variant["minProperties"] = json!(1);
+            variant["maxProperties"] = json!(1);
+            forms.push(variant);
+        }
+    } else if !entry.is_wrong_type() {
+        forms.push(json!({ "type": "object", "additionalProperties": at("{a = @}") }));
+    }
+    match forms.len() {
+        1 => forms.remove(0),
+        _ => json!({ "anyOf": forms }),
+    }
+}
+
+/// The model's message about a value. It is empty if the value is allowed, or the message is about a missing part around it.
+struct Answer(String);
+
+/// Asks the model about a value in the place of `@` in a file.
+fn ask(file: &str, value: &str) -> Answer {
+    let machine =
+        ValueDeserializer::parse(&file.replace('@', value)).and_then(Machine::deserialize);
+    let error = machine.err().filter(|error| {
+        let span = error.span();
+        span.is_some_and(|span| Some(span.start + 1) >= file.find('@'))
+    });
+    Answer(error.map_or_else(String::new, |error| error.message().to_owned()))
+}
+
+impl Answer {
+    /// Returns the names that the message lists, if it begins so. The first name in it is the wrong one.
+    fn names(&self, beginning: &str) -> Option<Vec<String>> {
+        let names = self.0.split('`').skip(3).step_by(2).map(str::to_owned);
+        self.0.starts_with(beginning).then(|| names.collect())
+    }
+
+    fn is_wrong_type(&self) -> bool {
+        ["invalid type", "expected ", "wanted "]
+            .iter()
+            .any(|beginning| self.0.starts_with(beginning))
+    }
 }

@@ -15,7 +15,6 @@ mod report;
 mod resume;
 mod run;
 mod runner;
-mod schema;
 mod start;
 
 use camino::Utf8PathBuf;

@@ -4,13 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 
 use claudex_loop::files::Folder;
-use claudex_loop::message::{Message, Render as _};
-use claudex_loop::{Timestamp, text};
+use claudex_loop::message::Render as _;
+use claudex_loop::{Timestamp, template, text};
 use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Keys, Stage, Summary};
 use crate::gates::REQUIRED_SECTIONS;
-use crate::instruction::template;
 use crate::state::{Pipeline, SUMMARIES};
 
 /// The name of the digest in the folder of the summaries.
@@ -75,7 +74,9 @@ pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestam
         "lines": lines,
         "left_out": left_out,
     });
-    template!("digest.md").render(&facts).unwrap_or_default()
+    template!("../messages/digest.md")
+        .render(&facts)
+        .unwrap_or_default()
 }
 
 /// Returns the facts of a round: the flags that its row shows, and its end.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use claudex_loop::behaviours::ask;
-use claudex_loop::message::{Message, Render as _};
-use claudex_loop::{Timestamp, text};
+use claudex_loop::message::Render as _;
+use claudex_loop::{Timestamp, template, text};
 use serde_json::{Value as Json, json};
 
 use crate::contract::{AnalysisMode, Keys, PrdMode, Reading, Stage};
@@ -17,17 +17,6 @@ use crate::{digest, questions};
 const WARNING_ROUND: u32 = 5;
 /// The most of the context of the stage before that a dispatch quotes, in characters.
 const MAX_CONTEXT_CHARS: usize = 2_000;
-
-/// A template of the folder `messages`.
-macro_rules! template {
-    ($name:literal) => {
-        Message {
-            name: $name,
-            text: include_str!(concat!("../messages/", $name)),
-        }
-    };
-}
-pub(crate) use template;
 
 pub(crate) struct Instruction {
     /// The instruction with its values: a kind, under `instruction`, and the values of that kind.
@@ -71,7 +60,7 @@ impl Instruction {
             "stage": stage.number(), "stage_name": stage, "round": pipeline.round(),
         });
         let mut json = merge([values, place]);
-        let rendered = template!("instructions.md").render(&json);
+        let rendered = template!("../messages/instructions.md").render(&json);
         let text = rendered.map_err(|error| error.to_string())?;
         // The JSON has the values of these texts.
         json.remove("blocks");
@@ -109,7 +98,7 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
     }
     tell.extend(overdue_warning(pipeline));
     let variables = Json::Object(variables(pipeline));
-    let task = template!("tasks.md").render(&json!({
+    let task = template!("../messages/tasks.md").render(&json!({
         "stage": stage.number(),
         "draft_file": text::exact(pipeline.0.text("draft_file")),
         "round": round,

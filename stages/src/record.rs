@@ -1,13 +1,12 @@
 //! The record of a transition in the state document: the keys of schema 2, and the log below them.
 
 use claudex_loop::machine::FieldError;
-use claudex_loop::message::{Message, Render as _};
-use claudex_loop::text;
+use claudex_loop::message::Render as _;
+use claudex_loop::{template, text};
 use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Stage, Status, Summary};
 use crate::gates;
-use crate::instruction::template;
 use crate::state::{Open, Pipeline, merge, new_dispatch, now};
 use crate::typestate::{AnyLoop, Phase, Transition};
 
@@ -180,7 +179,9 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, next: &Transition) 
         "outcome": outcome,
         "outputs": summary.map(|summary| &summary.artifacts),
     });
-    template!("log.md").render(&facts).unwrap_or_default()
+    template!("../messages/log.md")
+        .render(&facts)
+        .unwrap_or_default()
 }
 
 /// Writes the status of a stage and the flags that the state has below its key.

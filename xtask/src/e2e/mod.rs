@@ -36,15 +36,9 @@ pub(crate) struct Options {
     /// Play only this scenario (the name of a file in tests/e2e/scenarios); can be repeated
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<String>,
-    /// Play with this client only
-    #[arg(long, value_enum)]
-    client: Option<Age>,
     /// Keep each scenario's folder (home, project, logs)
     #[arg(long)]
     keep: bool,
-    /// The number of scenarios played at once [default: one more than there are processors]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZero<usize>>,
     /// Use this release archive instead of one of the debug build
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
@@ -80,8 +74,7 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
     let mut rows = Vec::new();
     for scenario in &scenarios {
         let clients = scenario.clients.as_deref().unwrap_or(&[Age::Newest]);
-        let is_wanted = |age: &&Age| options.client.is_none_or(|client| client == **age);
-        for age in clients.iter().filter(is_wanted) {
+        for age in clients {
             let needs_codex = !scenario.codex.is_empty();
             let codex = needs_codex.then(|| clients::codex(&target, &pins.codex));
             rows.push(Row {
@@ -101,17 +94,16 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         folder,
         keep: options.keep,
     };
-    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let jobs = options.jobs.map_or(processors + 1, NonZero::get);
-    let passed = play_all(&stage, &rows, jobs);
+    let passed = play_all(&stage, &rows);
     if passed && !options.keep {
         let _ = fs_err::remove_dir_all(&stage.folder);
     }
     Ok(ExitCode::from(u8::from(!passed)))
 }
 
-/// Plays the rows, `jobs` at once, prints a line as each ends, and then the failures. Returns whether all passed.
-fn play_all(stage: &Stage, rows: &[Row<'_>], jobs: usize) -> bool {
+/// Plays the rows, one more at once than there are processors, prints a line as each ends, and then the failures. Returns whether all passed.
+fn play_all(stage: &Stage, rows: &[Row<'_>]) -> bool {
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let queue = Mutex::new(rows.iter());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
@@ -126,7 +118,7 @@ fn play_all(stage: &Stage, rows: &[Row<'_>], jobs: usize) -> bool {
         failures
     };
     let failures: Vec<String> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..=processors).map(|_| scope.spawn(work)).collect();
         let workers = workers.into_iter();
         workers
             .flat_map(|worker| worker.join().expect("no scenario panics"))

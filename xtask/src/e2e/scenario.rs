@@ -54,9 +54,7 @@ pub(super) struct Scenario {
 }
 
 /// One of the two pinned versions of Claude Code.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Age {
     /// The oldest version that the plugin supports.
