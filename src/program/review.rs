@@ -49,6 +49,8 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result
         return Err(refusal);
     }
     let phase = messages::phase(raw);
+    let review = phase.review().map(|spec| (raw, spec));
+    let reviewers = reviewers::choose(named, review, &settings, store.root())?;
     let spec = phase.review().ok_or_else(|| {
         let name = phase.name;
         Failure::refuse(
@@ -56,7 +58,6 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result
             &format!("`{} status` shows what the loop waits for", info.program),
         )
     })?;
-    let reviewers = reviewers::choose(named, Some((raw, spec)), &settings, store.root())?;
     let review = Review {
         program,
         held: &*held,

@@ -124,12 +124,9 @@ fn without_escapes(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let parameters = part.trim_start_matches(|c| matches!(c, ' '..='?'));
-        plain.push_str(
-            parameters
-                .strip_prefix(|c| matches!(c, '@'..='~'))
-                .unwrap_or(parameters),
-        );
+        let end = part.trim_start_matches(|c| matches!(c, ' '..='?'));
+        let rest = end.strip_prefix(|c| matches!(c, '@'..='~'));
+        plain.push_str(rest.unwrap_or(end));
     }
     plain
 }

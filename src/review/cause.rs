@@ -42,10 +42,10 @@ impl Cause {
             ProcessEnd::Exited(0) => return None,
             // A shell, or `env`, did not find a program.
             ProcessEnd::Exited(127) => CauseKind::NotInstalled,
-            ProcessEnd::Exited(status) => CauseKind::Failed { status: *status },
-            ProcessEnd::Signalled(signal) => CauseKind::Crashed { signal: *signal },
-            ProcessEnd::TimedOut { after } => CauseKind::TimedOut { after: *after },
-            ProcessEnd::Idle { after } => CauseKind::Idle { after: *after },
+            ProcessEnd::Exited(status) => CauseKind::Failed(*status),
+            ProcessEnd::Signalled(signal) => CauseKind::Crashed(*signal),
+            ProcessEnd::TimedOut { after } => CauseKind::TimedOut(*after),
+            ProcessEnd::Idle { after } => CauseKind::Idle(*after),
             ProcessEnd::Stopped => return Some(Self::new(CauseKind::Stopped, "")),
             ProcessEnd::Io { source, .. } if source.kind() != ErrorKind::NotFound => {
                 return Some(Self::new(CauseKind::Io, &ended.how.to_string()));
@@ -88,34 +88,20 @@ pub enum CauseKind {
     /// The program is not installed.
     #[error("the reviewer is not installed; install it or choose another one")]
     NotInstalled,
-    /// The time limit was reached.
-    #[error("the reviewer was ended after {}; raise the time limit, or give it less to review", Spelled(*.after))]
-    TimedOut {
-        /// The limit.
-        after: Duration,
-    },
-    /// The limit without output was reached.
-    #[error("the reviewer was ended after {} without output; see whether it waits for a login or the network", Spelled(*.after))]
-    Idle {
-        /// The limit.
-        after: Duration,
-    },
-    /// A signal that was not ours ended it.
+    /// This time limit was reached.
+    #[error("the reviewer was ended after {}; raise the time limit, or give it less to review", Spelled(*.0))]
+    TimedOut(Duration),
+    /// This limit without output was reached.
+    #[error("the reviewer was ended after {} without output; see whether it waits for a login or the network", Spelled(*.0))]
+    Idle(Duration),
+    /// This signal, which was not ours, ended it.
+    #[error("the reviewer was killed by signal {0}; run it again, and see whether memory ran out")]
+    Crashed(i32),
+    /// Another exit status than 0; 0 if only its record reports a failure.
     #[error(
-        "the reviewer was killed by signal {signal}; run it again, and see whether memory ran out"
+        "the reviewer failed with exit status {0}; fix what it says, or choose another reviewer"
     )]
-    Crashed {
-        /// The signal's number.
-        signal: i32,
-    },
-    /// Another exit status than 0.
-    #[error(
-        "the reviewer failed with exit status {status}; fix what it says, or choose another reviewer"
-    )]
-    Failed {
-        /// The exit status; 0 if only its record says that it failed.
-        status: i32,
-    },
+    Failed(i32),
     /// The login or the key is missing or refused.
     #[error(
         "the reviewer is not logged in, or its key is refused; log in (codex login, claude auth login) or fix \
@@ -175,11 +161,11 @@ mod tests {
     #[test]
     fn cause_is_stored_as_json() {
         let after = Duration::from_millis(1500);
-        let cause = Cause::new(CauseKind::Idle { after }, "waiting");
+        let cause = Cause::new(CauseKind::Idle(after), "waiting");
         let stored = serde_json::to_string(&cause).unwrap();
         assert_eq!(
             stored,
-            r#"{"kind":{"idle":{"after":{"secs":1,"nanos":500000000}}},"detail":"waiting"}"#
+            r#"{"kind":{"idle":{"secs":1,"nanos":500000000}},"detail":"waiting"}"#
         );
         assert_eq!(serde_json::from_str::<Cause>(&stored).unwrap(), cause);
         assert!(

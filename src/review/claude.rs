@@ -109,7 +109,7 @@ fn end(session: &Session, result: &Value) -> Result<Findings, Cause> {
     }
     let kind = cause_of(session.error.as_deref().unwrap_or_default())
         .or_else(|| cause_of(&result["api_error_status"].to_string()))
-        .unwrap_or(CauseKind::Failed { status: 0 });
+        .unwrap_or(CauseKind::Failed(0));
     Err(Cause::new(kind, detail))
 }
 

@@ -281,7 +281,7 @@ impl Session {
     /// Returns the answer of the client's process. Only exit status 0 can give a verdict. The client's report of a failure is better
     /// than its exit status.
     fn judge(self, ended: &ProcessOutput) -> Result<Findings, Cause> {
-        let is_failed = |cause: &Cause| matches!(cause.kind, CauseKind::Failed { .. });
+        let is_failed = |cause: &Cause| matches!(cause.kind, CauseKind::Failed(_));
         match (Cause::of_process(ended), self.end) {
             (None, Some(answer)) => answer,
             (None, None) if self.has_events => {

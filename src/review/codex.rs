@@ -194,7 +194,7 @@ fn failure(sentence: &str) -> Cause {
     } else {
         message
     };
-    Cause::new(kind.unwrap_or(CauseKind::Failed { status: 0 }), detail)
+    Cause::new(kind.unwrap_or(CauseKind::Failed(0)), detail)
 }
 
 #[cfg(test)]

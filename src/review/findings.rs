@@ -14,6 +14,7 @@ pub const MAX_DETAIL_LINES: usize = 20;
 pub(super) const MAX_FILE_CHARS: usize = 300;
 /// The one line of an answer, or of a findings file, without findings.
 pub const CLEAN_LINE: &str = "No substantive findings.";
+
 /// One finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {

@@ -238,8 +238,10 @@ impl Reader {
             .and_then(Block::stated_severity)
             .map(|severity| (severity, text));
         if let Some((severity, rest)) = label(&title).or(stated) {
-            let mut words = SeverityWords::from(severity);
-            words.announced = is_none(rest).then_some(0);
+            let words = SeverityWords {
+                severities: vec![severity],
+                announced: is_none(rest).then_some(0),
+            };
             let is_intro = level == LINE_LEVEL && rest.ends_with(':') && above_items;
             if words.announced.is_some() || is_intro {
                 return self.open(block.line, level, words);

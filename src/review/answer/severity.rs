@@ -110,15 +110,6 @@ pub(super) struct SeverityWords {
     pub(super) announced: Option<usize>,
 }
 
-impl From<Severity> for SeverityWords {
-    fn from(severity: Severity) -> Self {
-        Self {
-            severities: vec![severity],
-            announced: None,
-        }
-    }
-}
-
 /// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`, `\u{1f534}`. Returns `None` if another word is in
 /// the text.
 pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {

@@ -24,7 +24,7 @@ fn session_that_failed_gives_no_verdict() {
     let answer = json!({"verdict": "clean", "findings": []});
     let failed = result(json!({"is_error": true, "structured_output": answer}));
     let outcome = play(read, 0, &[failed]).0;
-    assert_eq!(cause(&outcome), (false, CauseKind::Failed { status: 0 }));
+    assert_eq!(cause(&outcome), (false, CauseKind::Failed(0)));
     let (outcome, _) = play(read, 0, &[json!({"type": "system", "subtype": "init"})]);
     assert_eq!(cause(&outcome), (true, CauseKind::NoOutput));
 }

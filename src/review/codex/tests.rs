@@ -39,10 +39,10 @@ fn failed_turn_gives_no_verdict() {
         assert_eq!(cause(&outcome), (false, CauseKind::Quota));
     }
     let (outcome, _) = turn(1, &[failed("something new")]);
-    assert_eq!(cause(&outcome), (false, CauseKind::Failed { status: 1 }));
+    assert_eq!(cause(&outcome), (false, CauseKind::Failed(1)));
     assert_eq!(outcome.unwrap_err().detail, "something new");
     let (outcome, _) = turn(1, &[message(CLEAN)]);
-    assert_eq!(cause(&outcome), (false, CauseKind::Failed { status: 1 }));
+    assert_eq!(cause(&outcome), (false, CauseKind::Failed(1)));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn servers_and_key_of_user_config_are_read() {
 
 #[test]
 fn failed_turn_is_named_by_its_sentence() {
-    let other = CauseKind::Failed { status: 0 };
+    let other = CauseKind::Failed(0);
     for (sentence, kind) in [
         (
             "unexpected status 403 Forbidden: Country not supported, url: u",
