@@ -20,7 +20,7 @@ const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
-    let owned = locate::owned(INFO, input, surroundings, session);
+    let owned = locate::owned(INFO, &surroundings.stores(INFO, input), session);
     let (store, id) = owned.into_iter().next()?;
     let held = AnyLoop::open(&store, &id, Actor::Person).ok()?;
     let fields = held.fields();

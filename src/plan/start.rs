@@ -12,7 +12,7 @@ use claudex_loop::program::{Program, locate, loops};
 use claudex_loop::review::changes::{self, Since};
 use claudex_loop::review::prompt;
 use claudex_loop::store::LoopId;
-use claudex_loop::{Actor, Timestamp, text};
+use claudex_loop::{Actor, Beginning, text};
 use serde_json::Value;
 
 use super::{AnyLoop, INFO, Mode, run};
@@ -165,7 +165,8 @@ fn review_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
         error if error.is_refusal() => Failure::new(Exit::Usage, error),
         error => Failure::internal(error),
     })?;
-    let id = LoopId::new_stamp(request.now).map_err(|error| unreadable(store.folder(), &error))?;
+    let id = LoopId::new_stamp(request.beginning.now)
+        .map_err(|error| unreadable(store.folder(), &error))?;
     let topic = match request.text("topic").unwrap_or_default().trim() {
         "" => found.base.title(),
         topic => topic.to_owned(),
@@ -173,7 +174,7 @@ fn review_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     request.set(BASE, found.base.commit.filter(|_| is_named));
     request.set("topic", topic);
     request.set("subject", changes::copy_path(store, &id).as_str());
-    request.id = Some(id);
+    request.beginning.id = Some(id);
     Ok(())
 }
 
@@ -217,9 +218,7 @@ pub(super) fn begin(
         arguments,
         here: folder,
         store: &store,
-        now: Timestamp::now(),
-        id: None,
-        session: RUN,
+        beginning: Beginning::now(RUN),
         actor: Actor::Person,
     };
     let begun = begin_loop(program, request, settings).map_err(|failure| match failure.exit {

@@ -11,7 +11,7 @@ use super::locate::{self, is_unowned};
 use super::session_start::{self, RECENT};
 use super::{durations, loops, messages, out};
 use crate::machine::{Actor, Raw};
-use crate::store::{Listed, LoopId};
+use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
 /// Takes a loop over into this session. Asks first if another session may be at work on it, but not after a slash command.
@@ -90,7 +90,7 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
             && listed.session != session
             && !session_start::is_for_any_session(info, listed)
     };
-    let active = locate::active_loops(info.state, &loops::here()?);
+    let active = locate::loops(info.state, &loops::here()?, Store::list_active);
     let Some((_, listed)) = active.into_iter().find(|(_, listed)| is_anothers(listed)) else {
         return Ok(());
     };

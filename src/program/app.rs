@@ -1,5 +1,4 @@
-//! The machine of a program, for code that does not know its types. Generated code implements [`App`], so no other module of the
-//! program has a type parameter.
+//! The machine of a program, for code that does not know its types: generated code implements [`App`].
 
 use std::any::Any;
 
@@ -55,11 +54,6 @@ impl ParsedVerb {
     /// Returns the verb with its type. Panics if it is the type of another machine.
     pub fn typed<V: 'static>(&self) -> &V {
         self.verb.downcast_ref().expect(ONE_MACHINE)
-    }
-
-    /// Returns the verb with its type. Panics if it is the type of another machine.
-    pub fn into_typed<V: 'static>(self) -> V {
-        *self.verb.downcast().expect(ONE_MACHINE)
     }
 
     /// Returns its name on the command line.

@@ -36,11 +36,7 @@ pub(super) enum Command {
     /// Run the commands that verify the work
     ///
     /// Those that your configuration names or allows (`allow_commands`) run.
-    Verify {
-        /// The loop [default: the active one]
-        #[arg(value_name = "LOOP")]
-        id: Option<String>,
-    },
+    Verify(LoopArgs),
     /// Have the stops of this session drive a loop
     ///
     /// Until another one of its loops is changed or chosen.
@@ -179,14 +175,11 @@ const FORMAT: &str = "the format";
 impl Report {
     /// Adds the argument to the program's own command.
     pub(super) fn with_format(own: clap::Command) -> clap::Command {
-        let others = own.get_arguments().filter(|other| other.get_id() != LOOP);
         let format = clap::Arg::new(FORMAT)
             .long("format")
             .value_name("FORMAT")
-            .value_parser(clap::value_parser!(ReportFormat))
-            .conflicts_with_all(others.map(clap::Arg::get_id))
-            .help("Print all about a loop on one page, and do nothing else");
-        own.arg(format)
+            .value_parser(clap::value_parser!(ReportFormat));
+        own.arg(format.help("Print all about a loop on one page, and do nothing else"))
     }
 
     /// Returns the report that a call of the program's own command asks for.

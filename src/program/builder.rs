@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::app::{App, into_typed, into_untyped};
 use super::extension::{Extension, Variables};
 use super::info::ProgramInfo;
+use super::out;
 use super::plugin::PluginInfo;
 use super::settings::Settings;
 use crate::behaviours::ask::{self, Asked};
@@ -57,10 +58,8 @@ impl Program {
     /// Sets the facts of a loop that the program knows: permissions, commands that verify the work, subjects of the review.
     pub(super) fn prepare(&self, held: &dyn LoopHandle, settings: &Settings, actor: Actor) {
         let raw = held.raw();
-        let _ = raw
-            .program_facts()
-            .permissions
-            .set(settings.permissions(actor));
+        let permissions = &raw.program_facts().permissions;
+        let _ = permissions.set(settings.permissions(actor));
         verify::set_commands(raw, || self.app.verifies(held));
         subject::tell(raw, || self.app.subjects(held));
     }
@@ -102,8 +101,23 @@ impl Program {
         loop_message::render(raw, message, variables).map_err(|error| error.to_string())
     }
 
-    /// Sets the program's own commands that start a loop and that import a document of another program. The help has the first
-    /// instead of `start`.
+    /// Prints a message about a loop. It is below other lines unless it `is_first`.
+    pub(super) fn print(
+        &self,
+        held: &dyn LoopHandle,
+        message: Option<Message>,
+        more: Variables,
+        is_first: bool,
+    ) {
+        let gap = if is_first { "" } else { "\n" };
+        match self.render(held, message, more) {
+            Ok(Some(text)) => out::text(&format!("{gap}{}\n", text.trim())),
+            Ok(None) => {}
+            Err(problem) => out::note(&self.info.line(&problem)),
+        }
+    }
+
+    /// Sets the program's own commands that start a loop, in the help instead of `start`, and that import a document.
     #[must_use]
     pub fn with_commands(mut self, begin: Option<&'static str>, take_up: &'static str) -> Self {
         // The names live as long as the program.

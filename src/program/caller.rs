@@ -12,8 +12,7 @@ const INSIDE: &str = "CLAUDECODE";
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 /// The session of a loop that no session has taken.
 pub const UNKNOWN: &str = "unknown";
-/// The session of a loop that a command of the program drives from its start to its end. No client has such a session, so no
-/// hook takes the loop over.
+/// The session of a loop that a command drives from its start to its end. No client has it, so no hook takes the loop over.
 pub const RUN: &str = "run";
 
 /// The caller of a command.

@@ -1,7 +1,6 @@
 //! Claude Code's settings files and installed plugins, as far as they concern Stop hooks.
 //!
-//! They are only read. Measured on 2.1.330 (docs/dev/clients.md). A file that is missing or unreadable
-//! counts as empty: the client reports those itself.
+//! Measured on 2.1.330 (docs/dev/clients.md). A missing or unreadable file counts as empty: the client reports it itself.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +10,6 @@ use serde_json::Value;
 use super::info::ProgramInfo;
 use crate::files;
 
-/// The settings files of administrators, by system.
-const MANAGED: [&str; 2] = [
-    "/etc/claude-code/managed-settings.json",
-    "/Library/Application Support/ClaudeCode/managed-settings.json",
-];
 /// The setting that keeps the client from running any hook.
 pub(super) const HOOKS_OFF: &str = "disableAllHooks";
 
@@ -26,8 +20,7 @@ pub(super) struct StopHooks {
     pub(super) off_in: Option<Utf8PathBuf>,
     /// The plugin or the settings file whose Stop hook calls our program.
     pub(super) ours: Option<String>,
-    /// Another plugin whose Stop hook works on our state folder: it has our plugin's name, or its hook's command names the
-    /// folder.
+    /// Another plugin whose Stop hook works on our state folder: it has our plugin's name, or its command names the folder.
     pub(super) rival: Option<String>,
 }
 
@@ -45,8 +38,9 @@ impl StopHooks {
             config.join("settings.json"),
             root.join(".claude/settings.json"),
             root.join(".claude/settings.local.json"),
-            MANAGED[0].into(),
-            MANAGED[1].into(),
+            // Those of administrators, by system.
+            "/etc/claude-code/managed-settings.json".into(),
+            "/Library/Application Support/ClaudeCode/managed-settings.json".into(),
         ];
 
         let mut hooks = Self::default();

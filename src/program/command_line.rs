@@ -1,18 +1,59 @@
-//! The command line of a machine's program.
+//! The command line of a machine's program, and its `--help`, which has the commands in groups.
 
 use clap::Subcommand as _;
+use clap::builder::StyledStr;
 
 use super::arguments::{Command, Report};
 use super::builder::Program;
-use super::help::{Group, add_groups};
 use super::info::ProgramInfo;
-use super::{locate, start};
+use super::{locate, out, start};
 use crate::behaviours::verify;
 use crate::machine::{Actor, PhaseDeclaration as _, Table};
 
+/// A group of commands in the help. A command names it by its place ([`Group::place`]); one without a place is about loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// Commands that start loops and take them further.
+    Loops,
+    /// Decisions of the user, which are refused to an agent.
+    Person,
+    /// Commands that show something and change nothing.
+    Look,
+    /// Commands that are seldom needed. The help has their names alone, so that it fits on one screen.
+    SetUp,
+    /// Commands that are typed in a client. The help has their names alone, since the client's menu describes them.
+    Client,
+}
+
+/// The groups in the order of the help, with their headings.
+const GROUPS: [(Group, &str); 5] = [
+    (Group::Loops, "Loops"),
+    (Group::Person, "Your decisions"),
+    (Group::Look, "Look"),
+    (Group::SetUp, "Set up"),
+    (Group::Client, "In Claude Code"),
+];
+/// The number of places of a group. clap numbers commands without a place from 0.
+const GROUP_PLACES: usize = 1000;
 /// The last lines of `--help`.
 const EXIT_CODES: &str = "\
 Exit codes: 0 complete, 1 refused, 2 usage, 3 fault, 5 no verdict, 130 signal";
+/// The last line of the help of a command that is the user's.
+const USERS_NOTE: &str = "Only the user may run this: an agent’s call is refused.";
+const TEMPLATE: &str = "\
+{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
+
+impl Group {
+    /// Returns the first place of the group, for `Command::display_order`.
+    pub const fn place(self) -> usize {
+        GROUP_PLACES * (self as usize + 1)
+    }
+
+    fn find(command: &clap::Command) -> Self {
+        let group = command.get_display_order() / GROUP_PLACES;
+        GROUPS[group.saturating_sub(1)].0
+    }
+}
 
 /// Returns the whole command line.
 pub(super) fn command(program: &Program) -> clap::Command {
@@ -30,8 +71,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
             _ => own,
         });
     }
-    let verbs = machine_verbs(program);
-    command = command.subcommands(verbs.get_subcommands().cloned());
+    command = command.subcommands(machine_verbs(program));
     // The program's own command replaces the one of that name that every program has.
     let common: Vec<_> = Command::augment_subcommands(clap::Command::new(info.program))
         .get_subcommands()
@@ -45,25 +85,64 @@ pub(super) fn command(program: &Program) -> clap::Command {
     add_groups(program.extension.arguments(command))
 }
 
+/// Adds the groups of commands to the help, and to the help of the user's commands that they are the user's.
+fn add_groups(command: clap::Command) -> clap::Command {
+    let header = command.get_styles().get_header();
+    let literal = command.get_styles().get_literal();
+    let mut visible: Vec<_> = command.get_subcommands().collect();
+    visible.retain(|one| !one.is_hide_set());
+    visible.sort_by_key(|one| one.get_display_order().max(GROUP_PLACES));
+    let describe = |(group, heading)| {
+        let commands = visible.iter().filter(|one| Group::find(one) == group);
+        let lines = commands.map(|one| match (group, one.get_name()) {
+            (Group::SetUp | Group::Client, name) => format!(" {name},"),
+            (_, name) => {
+                let about = one.get_about().cloned().unwrap_or_default();
+                format!("\n  {literal}{name}{literal:#}\t{about}")
+            }
+        });
+        let lines: String = lines.collect();
+        let joined = lines.trim_end_matches(',');
+        (!joined.is_empty()).then(|| format!("{header}{heading}:{header:#}{joined}"))
+    };
+    let groups: Vec<String> = GROUPS.into_iter().filter_map(describe).collect();
+    command
+        .before_help(StyledStr::from(out::table(&groups.join("\n\n"))))
+        .help_template(TEMPLATE)
+        .mut_subcommands(|one| match one.get_after_help() {
+            None if Group::find(&one) == Group::Person => one.after_help(USERS_NOTE),
+            _ => one,
+        })
+}
+
 /// Returns the command with this path, such as `start plan`, of the whole command line.
 pub(super) fn find<'c>(whole: &'c clap::Command, path: &str) -> Option<&'c clap::Command> {
     path.split(' ')
         .try_fold(whole, |command, name| command.find_subcommand(name))
 }
 
-/// Returns the verbs of the machine's transitions, but not those that the program writes itself.
-fn machine_verbs(program: &Program) -> clap::Command {
+/// Returns the verbs of the machine that the program does not write itself, those of the user alone in the user's group.
+fn machine_verbs(program: &Program) -> Vec<clap::Command> {
     let all = program.app.add_verbs(clap::Command::default());
     let visible = all.get_subcommands().filter(|verb| !verb.is_hide_set());
-    clap::Command::default().subcommands(visible.map(|verb| {
-        let place = place(program.info.table, verb.get_name());
-        verb.clone().display_order(place)
-    }))
+    let with_place = visible.map(|verb| {
+        let is_for_agent = program.info.table.edges().any(|edge| {
+            edge.transition.replace('_', "-") == verb.get_name() && edge.by != [Actor::Person]
+        });
+        let group = if is_for_agent {
+            Group::Loops
+        } else {
+            Group::Person
+        };
+        verb.clone().display_order(group.place() + 1)
+    });
+    with_place.collect()
 }
 
 /// Returns whether a name is a verb of the machine.
 pub(super) fn is_machine_verb(program: &Program, name: &str) -> bool {
-    machine_verbs(program).find_subcommand(name).is_some()
+    let mut verbs = machine_verbs(program).into_iter();
+    verbs.any(|verb| verb.get_name() == name)
 }
 
 /// Returns whether a machine has a use for a command that every program has.
@@ -88,19 +167,6 @@ pub(super) fn group(command: &str) -> (Group, bool) {
         "hook" | "state" => (Group::Loops, false),
         _ => (Group::Loops, true),
     }
-}
-
-/// Returns the place of a verb in the help, after the commands of every program. A verb that only the user takes is with the user's.
-fn place(table: &Table, verb: &str) -> usize {
-    let mut edges = table.edges();
-    let is_for_agent =
-        edges.any(|edge| edge.transition.replace('_', "-") == verb && edge.by != [Actor::Person]);
-    let group = if is_for_agent {
-        Group::Loops
-    } else {
-        Group::Person
-    };
-    group.place() + 1
 }
 
 /// Returns whether a phase of a machine asks the user.

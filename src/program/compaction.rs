@@ -8,8 +8,8 @@ use super::builder::Program;
 use super::info::ProgramInfo;
 use super::locate::owned;
 use super::surroundings::Surroundings;
-use crate::hooks::Input;
 use crate::hooks::seen::{Compacted, Seen, SessionRecord as _};
+use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
 use crate::store::{LoopId, StateHome};
 
@@ -23,15 +23,15 @@ fn identify(info: &ProgramInfo, input: &Input) -> Option<(Utf8PathBuf, String, S
 }
 
 /// Notes, before a compaction, which session is compacted, if it has a loop here.
-pub(super) fn note(info: &ProgramInfo, input: &Input, surroundings: &Surroundings) {
-    let Some((home, session, client)) = identify(info, input) else {
-        return;
-    };
-    if let Some((store, id)) = owned(info, input, surroundings, &session).first()
+pub(super) fn note(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
+    let info = program.info;
+    if let Some((home, session, client)) = identify(info, input)
+        && let Some((store, id)) = owned(info, &surroundings.stores(info, input), &session).first()
         && let Err(error) = (Compacted { session }).keep(&client, &home)
     {
         store.log(&format!("{id} cannot note the compaction: {error}"));
     }
+    HookOutput::default()
 }
 
 /// Takes the loops of the session that this client has just compacted over into the session that goes on. Returns them.
@@ -47,7 +47,7 @@ pub(super) fn follow(
         return None;
     }
     let mut followed = Vec::new();
-    for (store, id) in owned(info, input, surroundings, &before) {
+    for (store, id) in owned(info, &surroundings.stores(info, input), &before) {
         // The next stop reports a loop that cannot be opened.
         let Ok(held) = program.app.open(&store, &id, Actor::Hook) else {
             continue;

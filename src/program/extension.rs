@@ -5,14 +5,14 @@ use clap::ArgMatches;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::app::ParsedVerb;
+use super::app::{HeldLoop, ParsedVerb, into_untyped};
 use super::builder::Program;
 use super::exit::{Ended, Exit, Failure};
 use super::surroundings::Surroundings;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::table::ModeInfo;
-use crate::machine::{Actor, FieldError, LoopHandle, Refusal, Refused};
-use crate::store::{LoopId, Store};
+use crate::machine::{Actor, Beginning, FieldError, LoopHandle, Refusal, Refused};
+use crate::store::Store;
 
 /// Variables of a template by their names.
 pub type Variables = Map<String, Json>;
@@ -28,8 +28,7 @@ pub trait Extension {
         Vec::new()
     }
 
-    /// Runs one of the program's own commands, or another one with a flag that [`Self::arguments`] adds. Returns `None` if it
-    /// is the command that every program has.
+    /// Runs a command of the program's own. Returns `None` for a command that every program has.
     fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
         None
     }
@@ -143,12 +142,8 @@ pub struct StartRequest<'a> {
     pub here: &'a Utf8Path,
     /// The store of the loop.
     pub store: &'a Store,
-    /// The time of the start.
-    pub now: Timestamp,
-    /// The id, if it is chosen.
-    pub id: Option<LoopId>,
-    /// The session that has the loop.
-    pub session: &'a str,
+    /// The time and the session, and the id if it is chosen.
+    pub beginning: Beginning,
     /// The actor.
     pub actor: Actor,
 }
@@ -175,33 +170,25 @@ impl StartRequest<'_> {
 }
 
 /// The extension of a program that is its machine file alone.
-#[derive(Debug)]
-pub struct NoExtension;
-
-impl Extension for NoExtension {}
+impl Extension for () {}
 
 /// The reason why a verb of the program's own changed nothing.
-#[derive(Debug)]
-pub enum NotTaken<A> {
+#[derive(Debug, derive_more::From)]
+pub enum NotTaken {
     /// A transition was refused.
-    Refused(Refused<A>),
+    #[from(skip)]
+    Refused(Refused<HeldLoop>),
     /// Another failure.
     Failed(Failure),
 }
 
-impl<A, L: Into<A>> From<Refused<L>> for NotTaken<A> {
-    fn from(refused: Refused<L>) -> Self {
-        Self::Refused(refused.map(Into::into))
+impl<A: LoopHandle> From<Refused<A>> for NotTaken {
+    fn from(refused: Refused<A>) -> Self {
+        Self::Refused(refused.map(into_untyped))
     }
 }
 
-impl<A> From<Failure> for NotTaken<A> {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-impl<A> From<FieldError> for NotTaken<A> {
+impl From<FieldError> for NotTaken {
     fn from(error: FieldError) -> Self {
         Self::Failed(Failure::new(Exit::Usage, Refusal::Field(error)))
     }

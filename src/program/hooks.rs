@@ -17,72 +17,59 @@ use crate::hooks::{HookOutput, Input, prompt};
 use crate::store::StateHome;
 use crate::text;
 
+type Answer = fn(&Program, &Input, &Surroundings) -> HookOutput;
+
 /// Answers a hook of the client, which always exits 0. Prints nothing after a fault of ours.
 pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
-    let info = program.info;
     let surroundings = &Surroundings::from_env();
-    let (event, answer): (_, &dyn Fn(&Input) -> HookOutput) = match hook {
+    let (event, answer): (_, Answer) = match hook {
         Hook::Stop => return stop::answer(program, surroundings),
-        Hook::Prompt => ("UserPromptSubmit", &|input| {
-            if let Err(error) = keep_prompt(info, surroundings, input) {
-                out::note(&info.line(&text::one_line(&error, 300)));
-            }
-            HookOutput::default()
-        }),
-        Hook::Answer => ("PostToolUse", &|input| {
-            question_answer::answer(program, input, surroundings)
-        }),
-        Hook::SessionStart => ("SessionStart", &|input| {
-            session_start::answer(program, input, surroundings)
-        }),
-        Hook::PreCompact => ("PreCompact", &|input| {
-            compaction::note(info, input, surroundings);
-            HookOutput::default()
-        }),
-        Hook::PreToolUse => ("PreToolUse", &|input| HookOutput {
-            permission: permission::decide(program, input, surroundings),
-            ..HookOutput::default()
-        }),
+        Hook::Prompt => ("UserPromptSubmit", keep_prompt),
+        Hook::Answer => ("PostToolUse", question_answer::answer),
+        Hook::SessionStart => ("SessionStart", session_start::answer),
+        Hook::PreCompact => ("PreCompact", compaction::note),
+        Hook::PreToolUse => ("PreToolUse", permission::answer),
     };
-    let answer =
-        AssertUnwindSafe(|| Some(answer(&input::read(std::io::stdin(), INPUT_TIMEOUT).ok()?)));
-    if let Ok(Some(output)) = catch_unwind(answer) {
+    let output = catch_unwind(AssertUnwindSafe(|| {
+        let input = input::read(std::io::stdin(), INPUT_TIMEOUT).ok()?;
+        Some(answer(program, &input, surroundings))
+    }));
+    if let Ok(Some(output)) = output {
         out::text(&output.to_json(event));
     }
     Exit::Complete
 }
 
 /// Keeps a typed command, and the session's environment.
-fn keep_prompt(
-    info: &'static ProgramInfo,
-    surroundings: &Surroundings,
-    input: &Input,
-) -> Result<(), String> {
-    let home = StateHome::of_user(info.program);
-    let (Some(home), Some(plugin)) = (home.folder(), info.plugin) else {
-        return Ok(());
-    };
-    let is_ours = prompt::store(input, plugin, home)
-        .map_err(|error| format!("cannot keep the command that was typed: {error}"))?;
+fn keep_prompt(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
+    let info = program.info;
+    let keep = || -> Result<(), String> {
+        let home = StateHome::of_user(info.program);
+        let (Some(home), Some(plugin)) = (home.folder(), info.plugin) else {
+            return Ok(());
+        };
+        let is_ours = prompt::store(input, plugin, home)
+            .map_err(|error| format!("cannot keep the command that was typed: {error}"))?;
 
-    // A command may begin a review before the first stop. It reports unusable settings itself.
-    let folder = surroundings.project.as_ref().or(surroundings.here.as_ref());
-    let (true, Some(session), Some(folder)) = (is_ours, &input.session_id, folder) else {
-        return Ok(());
+        // A command may begin a review before the first stop. It reports unusable settings itself.
+        let folder = surroundings.project.as_ref().or(surroundings.here.as_ref());
+        if let (true, Some(session), Some(folder)) = (is_ours, &input.session_id, folder)
+            && let Ok(settings) = Settings::load(info, &locate::root(info.state, folder))
+        {
+            return (settings.keep_seen(session)).map_err(|error| error.to_string());
+        }
+        Ok(())
     };
-    if let Ok(settings) = Settings::load(info, &locate::root(info.state, folder)) {
-        settings
-            .keep_seen(session)
-            .map_err(|error| error.to_string())?;
+    if let Err(error) = keep() {
+        out::note(&info.line(&text::one_line(&error, 300)));
     }
-    Ok(())
+    HookOutput::default()
 }
 
 /// Prints the hooks of this program, for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.
 pub(super) fn print(info: &ProgramInfo, asks: bool) -> Result<Exit, Failure> {
     let path = std::env::current_exe().unwrap_or_default();
-    let program = path.to_str().unwrap_or(info.program);
-    let word = quote(program);
+    let word = quote(path.to_str().unwrap_or(info.program));
     let call = |verb: &str| json!({"type": "command", "command": format!("{word} hook {verb}")});
     let mut hooks = json!({
         "Stop": [{"hooks": [call("stop")]}],

@@ -3,7 +3,6 @@
 //! The loop keeps its id, its start time and, if the document is in the state folder, the findings beside it.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use jiff::Timestamp;
 
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
@@ -67,10 +66,9 @@ pub fn import(
     };
     let settings = loops::settings(info, store.root(), None)?;
     let beginning = Beginning {
-        now: Timestamp::now(),
         stale_after: Some(settings.stale_after()),
-        session: caller.session.unwrap_or_else(|| UNKNOWN.to_owned()),
         id,
+        ..Beginning::now(caller.session.as_deref().unwrap_or(UNKNOWN))
     };
     let imported = program.app.import(&store, &bytes, path, beginning, actor);
     let held = imported.map_err(|error| match error {

@@ -11,13 +11,16 @@ use crate::machine::table::Table;
 use crate::store::{LoopId, Store, StoreError, WhyNotOurs};
 use crate::text;
 
+/// Returns whether a transition ends the loop.
+pub(super) fn ends(table: &Table, transition: &str) -> bool {
+    let mut edges = table.edges().filter(|edge| edge.transition == transition);
+    edges.all(|edge| table.phases[edge.to].terminal)
+}
+
 /// Returns whether a transition ends loops in every phase.
 pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
-    let edges = || table.edges().filter(|edge| edge.transition == transition);
-    let phases = table.phases.iter().enumerate();
-    let mut active = phases.filter(|(_, phase)| !phase.terminal);
-    edges().all(|edge| table.phases[edge.to].terminal)
-        && active.all(|(at, _)| edges().any(|edge| edge.from == at))
+    let mut active = (0..table.phases.len()).filter(|at| !table.phases[*at].terminal);
+    ends(table, transition) && active.all(|at| table.edges_at(transition, at).next().is_some())
 }
 
 /// Returns the command by which the user gives a loop up, after these words and a colon; empty if the machine has none.

@@ -4,14 +4,12 @@
 
 use std::cmp::Reverse;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{FromPathBufError, Utf8Path, Utf8PathBuf};
 
 use super::caller::UNKNOWN;
 use super::exit::{Exit, Failure, with_help};
 use super::incompatible;
 use super::info::ProgramInfo;
-use super::surroundings::Surroundings;
-use crate::hooks::Input;
 use crate::store::{Active, Listed, LoopId, StateHome, StateSpec, Store};
 use crate::text;
 
@@ -23,24 +21,18 @@ const MAX_PROBLEM_CHARS: usize = 700;
 /// Finds the state folders in each start and its ancestors, nearest first, each once, at most 32. One that is not
 /// trusted is among them: see [`Store::refusal`].
 pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
-    let named = named_folder(state);
     let mut stores: Vec<Store> = Vec::new();
     for start in starts {
         let Ok(start) = start.canonicalize_utf8() else {
             continue;
         };
         for ancestor in start.ancestors() {
-            let found = state_folder(ancestor, &named);
+            let store = store_in(state, ancestor, &start);
+            let is_new = stores.iter().all(|known| known.folder() != store.folder());
             // This follows symlinks: a store that is refused later must not be passed over in silence.
-            if !found.exists() || stores.iter().any(|store| store.folder() == found) {
-                continue;
+            if is_new && store.folder().exists() {
+                stores.push(store);
             }
-            let root = if named.is_absolute() {
-                git_top(&start).unwrap_or(&start)
-            } else {
-                ancestor
-            };
-            stores.push(store_at(state, found, root));
             if stores.len() == MAX_FOLDERS {
                 return stores;
             }
@@ -52,49 +44,44 @@ pub fn stores(state: &'static StateSpec, starts: &[&Utf8Path]) -> Vec<Store> {
 /// Returns the store for a loop that is started in `dir`: at the git top level of `dir`, or in `dir` if there is none.
 pub fn for_start(state: &'static StateSpec, dir: &Utf8Path) -> Store {
     let dir = dir.canonicalize_utf8().unwrap_or_else(|_| dir.to_owned());
-    let root = git_top(&dir).unwrap_or(&dir);
-    store_at(state, state_folder(root, &named_folder(state)), root)
+    let root = git_top(&dir);
+    store_in(state, root, root)
 }
 
-/// Returns the folder that the machine's environment variable names, or the one that the machine names.
+/// Returns the store of the project at `root`, in the folder that the machine's environment variable names, or else the machine.
 ///
-/// An absolute path names one folder for all projects: the root of its store is then the project of the first start, which the
-/// caller compares with the root of each loop.
-fn named_folder(state: &StateSpec) -> Utf8PathBuf {
-    state
+/// An absolute path names one folder for all projects: the root of its store is then the project of `start`, which the caller
+/// compares with the root of each loop. It is the user's own choice, so symlinks on the way to it are followed, here and never again.
+fn store_in(state: &'static StateSpec, root: &Utf8Path, start: &Utf8Path) -> Store {
+    let named = state
         .folder_env
         .and_then(|name| std::env::var(name).ok())
         .filter(|value| !value.trim().is_empty())
-        .map_or_else(|| state.folder.into(), Utf8PathBuf::from)
-}
-
-fn store_at(state: &'static StateSpec, folder: Utf8PathBuf, root: &Utf8Path) -> Store {
-    Store::at(
-        folder,
-        root.to_owned(),
-        state,
-        StateHome::of_user(state.program),
-    )
-}
-
-/// Returns the nearest ancestor of `folder`, itself included, that holds `.git`.
-fn git_top(folder: &Utf8Path) -> Option<&Utf8Path> {
-    let mut ancestors = folder.ancestors();
-    ancestors.find(|ancestor| ancestor.join(".git").exists())
-}
-
-/// Returns the state folder of a root. An absolute path is the user's own choice, so symlinks on the way to it are followed,
-/// here and never again.
-fn state_folder(root: &Utf8Path, named: &Utf8Path) -> Utf8PathBuf {
-    if !named.is_absolute() {
-        return root.join(named);
-    }
-    let real = |there: &Utf8Path| {
-        let rest = named.strip_prefix(there).ok()?;
-        Some(there.canonicalize_utf8().ok()?.join(rest))
+        .map_or_else(|| state.folder.into(), Utf8PathBuf::from);
+    let (folder, root) = if named.is_absolute() {
+        (real_path(&named).unwrap_or(named), git_top(start))
+    } else {
+        (root.join(named), root)
     };
-    let found = named.ancestors().find_map(real);
-    found.unwrap_or_else(|| named.to_owned())
+    let home = StateHome::of_user(state.program);
+    Store::at(folder, root.to_owned(), state, home)
+}
+
+/// Returns the nearest ancestor of `folder`, itself included, that holds `.git`, or else the folder.
+fn git_top(folder: &Utf8Path) -> &Utf8Path {
+    let mut ancestors = folder.ancestors();
+    let top = ancestors.find(|ancestor| ancestor.join(".git").exists());
+    top.unwrap_or(folder)
+}
+
+/// Returns an absolute path without symlinks, unless one leads nowhere. A part that is not there yet stays as it is.
+pub(super) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    let mut ancestors = path.ancestors();
+    let there = ancestors.find(|folder| folder.symlink_metadata().is_ok())?;
+    let real = there.canonicalize_utf8().ok()?;
+    let rest = path.strip_prefix(there).ok()?;
+    // A path that is joined with nothing ends with a slash.
+    Some(real.components().chain(rest.components()).collect())
 }
 
 /// Returns the working directory.
@@ -102,9 +89,8 @@ fn state_folder(root: &Utf8Path, named: &Utf8Path) -> Utf8PathBuf {
 /// # Errors
 /// Returns an error if it does not exist any more, or if its path is not UTF-8.
 pub fn here() -> Result<Utf8PathBuf, Failure> {
-    let here = std::env::current_dir().and_then(|path| {
-        Utf8PathBuf::try_from(path).map_err(camino::FromPathBufError::into_io_error)
-    });
+    let here = std::env::current_dir()
+        .and_then(|path| Utf8PathBuf::try_from(path).map_err(FromPathBufError::into_io_error));
     here.map_err(|error| {
         let problem = format!("cannot use the working directory: {error}");
         let help = "change to a folder that exists and has a UTF-8 path";
@@ -126,15 +112,15 @@ pub(super) fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
 /// Returns the loops of this project that `list` finds in these state folders, in the order of the folders.
 pub(super) fn loops_in(stores: &[Store], list: fn(&Store) -> Vec<Listed>) -> Vec<(Store, Listed)> {
     let loops = stores.iter().flat_map(|store| {
-        let listed = list(store).into_iter();
-        listed.map(|listed| (store.clone(), listed))
+        let mut listed = list(store);
+        listed.retain(|one| store.is_for(one.root.as_deref()));
+        listed.into_iter().map(|one| (store.clone(), one))
     });
-    loops
-        .filter(|(store, listed)| store.is_for(listed.root.as_deref()))
-        .collect()
+    loops.collect()
 }
 
-fn loops_above(
+/// Returns the loops that `list` finds above a folder, the newest first.
+pub(super) fn loops(
     state: &'static StateSpec,
     from: &Utf8Path,
     list: fn(&Store) -> Vec<Listed>,
@@ -142,21 +128,6 @@ fn loops_above(
     let mut loops = loops_in(&stores(state, &[from]), list);
     loops.sort_by_key(|(_, listed)| Reverse(listed.modified));
     loops
-}
-
-/// Returns the loops above a folder, the newest first.
-pub fn loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    loops_above(state, from, Store::list)
-}
-
-/// Returns the active loops above a folder, the newest first.
-pub fn active_loops(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    loops_above(state, from, Store::list_active)
-}
-
-/// Returns the archived loops above a folder that are not over, the newest first.
-pub fn archived(state: &'static StateSpec, from: &Utf8Path) -> Vec<(Store, Listed)> {
-    loops_above(state, from, Store::archived)
 }
 
 /// Returns the archived loop of a session that is not over.
@@ -188,8 +159,7 @@ pub(super) fn is_unowned(listed: &Listed) -> bool {
     owner(listed.session.as_deref()).is_none()
 }
 
-/// Returns the loops that a stop could drive, those that a session has before the others. If the machine has many loops at
-/// once, the one that was changed last comes first.
+/// Returns the loops that a stop could drive, those of a session first; of many at once, the one that was changed last first.
 pub(super) fn drivable(
     info: &ProgramInfo,
     mut loops: Vec<(Store, Listed)>,
@@ -202,34 +172,16 @@ pub(super) fn drivable(
     loops
 }
 
-/// Returns the active loops of a session among these, first the one that its next stop drives.
-pub(super) fn filter_session(
-    info: &ProgramInfo,
-    loops: Vec<(Store, Listed)>,
-    session: &str,
-) -> Vec<(Store, LoopId)> {
-    let loops = drivable(info, loops).into_iter();
+/// Returns the active loops of a session in these state folders, first the one that its next stop drives.
+pub fn owned(info: &ProgramInfo, stores: &[Store], session: &str) -> Vec<(Store, LoopId)> {
+    let loops = drivable(info, loops_in(stores, Store::list_active)).into_iter();
     loops
         .filter(|(_, one)| owner(one.session.as_deref()) == Some(session))
         .map(|(store, listed)| (store, listed.id))
         .collect()
 }
 
-/// Returns the active loops of a session that a hook is called about, first the one that its next stop drives.
-pub fn owned(
-    info: &ProgramInfo,
-    input: &Input,
-    surroundings: &Surroundings,
-    session: &str,
-) -> Vec<(Store, LoopId)> {
-    let loops = loops_in(&surroundings.stores(info, input), Store::list_active);
-    filter_session(info, loops, session)
-}
-
-/// Finds the loop that a stop drives: the session's own, or else one that no session has.
-///
-/// # Errors
-/// Returns a note for the user if a loop is there, or may be, that cannot be driven. Nothing is written then.
+/// Finds the loop that a stop drives: the session's own, or one of no session. An error is a note about one that cannot be driven.
 pub(super) fn find_for_stop(
     info: &ProgramInfo,
     stores: &[Store],
@@ -262,23 +214,22 @@ pub(super) fn find_for_stop(
     }
 }
 
-/// Returns a sentence for each state folder of these folders that is gone with the user's loops in it. A hook names each folder
-/// once.
+/// Returns a sentence for each state folder that is gone with the user's loops in it. A hook names each folder once.
 pub(super) fn name_vanished(
     info: &ProgramInfo,
     folders: &[&Utf8Path],
     hook: Option<&str>,
 ) -> Vec<String> {
     let stores = folders.iter().map(|folder| for_start(info.state, folder));
-    let mut vanished: Vec<Store> = stores.filter(|store| store.has_vanished(hook)).collect();
-    vanished.dedup_by(|one, other| one.folder() == other.folder());
-    let sentence = |store: &Store| {
+    let vanished = stores.filter(|store| store.has_vanished(hook)).map(|store| {
         format!(
             "the state folder {} is gone with its loops (removed, moved, or on another branch); put it back to continue them",
             text::shown(store.folder())
         )
-    };
-    vanished.iter().map(sentence).collect()
+    });
+    let mut sentences: Vec<String> = vanished.collect();
+    sentences.dedup();
+    sentences
 }
 
 #[cfg(all(test, feature = "plan"))]

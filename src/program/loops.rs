@@ -32,11 +32,8 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
     let stores = locate::stores(info.state, &[&here]);
     let Some(id) = id else {
         let of_session = |session: String| {
-            let active = locate::loops_in(&stores, Store::list_active);
-            let mut driven = locate::filter_session(info, active, &session).into_iter();
-            driven
-                .next()
-                .or_else(|| locate::archived_of_session(&stores, &session))
+            let mut owned = locate::owned(info, &stores, &session).into_iter();
+            (owned.next()).or_else(|| locate::archived_of_session(&stores, &session))
         };
         let found = Caller::from_env().session.and_then(of_session);
         return found.map_or_else(|| find_active(info), Ok);
@@ -69,7 +66,7 @@ pub fn place_of(store: &Store, id: &LoopId) -> Store {
 /// Finds the only active loop.
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
     let here = here()?;
-    let mut active = locate::active_loops(info.state, &here);
+    let mut active = locate::loops(info.state, &here, Store::list_active);
     active.retain(|(_, one)| one.problem.is_none());
     if let [(store, one)] = &active[..] {
         return Ok((store.clone(), one.id.clone()));
@@ -80,7 +77,7 @@ pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure
         return Err(Failure::refuse(problem, "give one of these ids"));
     }
     let problem = format!("no loop is active in {}", text::shown(&here));
-    let help = match locate::archived(info.state, &here).first() {
+    let help = match locate::loops(info.state, &here, Store::archived).first() {
         Some((_, Listed { id, .. })) => {
             let resume = info.command(&format!("resume {id}"));
             format!("loop {id} is in the archive; to bring it back:{resume}")
@@ -95,7 +92,7 @@ pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure
 
 /// Returns the active loops of the working directory, or else the one that finished last.
 pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, LoopId)>, Failure> {
-    let loops = locate::loops(info.state, &here()?);
+    let loops = locate::loops(info.state, &here()?, Store::list);
     let (over, active): (Vec<_>, Vec<_>) = loops.into_iter().partition(|(_, one)| one.terminal);
     let last = over.into_iter().take(usize::from(active.is_empty()));
     let newest = active.into_iter().chain(last);

@@ -9,10 +9,9 @@ use super::arguments::{Command, Config, Hook, Report};
 use super::builder::{PROTOCOL, Program};
 use super::exit::{self, Exit, Failure};
 use super::settings::{self, Settings};
-use super::slash_arguments::{self, LOOKS};
 use super::{
-    adopt, archive, command_line, display, doctor, hooks, import, loops, out, plugin,
-    question_answer, resume, review, start, state, verbs, verify,
+    Group, adopt, archive, command_line, display, doctor, hooks, import, loops, out, plugin,
+    question_answer, resume, review, slash_arguments, start, state, verbs, verify,
 };
 
 impl Program {
@@ -48,13 +47,10 @@ impl Program {
     }
 }
 
-/// Returns the command of these arguments, if it is one that a client calls at every turn or more often. clap's parser takes
-/// longer than the answer.
+/// Returns the command of these arguments if a client calls it at every turn: clap's parser takes longer than the answer.
 fn frequent(words: &[OsString]) -> Option<Command> {
     let words = words.iter().skip(1).map(|word| word.to_str());
     match words.collect::<Option<Vec<&str>>>()?[..] {
-        // The most frequent call does not wait for clap's list of names.
-        ["hook", "stop"] => Some(Command::Hook { hook: Hook::Stop }),
         ["hook", name] => {
             let hook = Hook::from_str(name, false).ok()?;
             Some(Command::Hook { hook })
@@ -73,8 +69,8 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);
     };
-    let (_, needs_loops) = command_line::group(name);
-    if needs_loops && !LOOKS.contains(&name) {
+    let (group, needs_loops) = command_line::group(name);
+    if needs_loops && group != Group::Look {
         verbs::outside_reviewer(name)?;
     }
     if let Some(report) = Report::instead_of(arguments) {
@@ -107,7 +103,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Journal(look) => display::journal(program, &look),
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
-        Command::Verify { id } => verify::verify(program, id.as_deref()),
+        Command::Verify(target) => verify::verify(program, target.id.as_deref()),
         Command::Use { id } => resume::choose(program, &id),
         Command::Answer { id, label } => {
             question_answer::answer_in_terminal(program, id.as_deref(), &label)

@@ -1,39 +1,32 @@
 //! The PreToolUse hook: allows the tool calls that the loop of this session asks its agent for, so that the user has no
 //! dialog to answer, and refuses edits of the loop's state document. Every other call is asked for as usual.
 //!
-//! Allowed are the same calls that the plugin's slash commands permit for one turn: the program's own verbs for agents, and
-//! the files that the machine names.
+//! Allowed are the same calls that the plugin's slash commands permit for one turn ([`loop_rules`]).
 
 use std::env;
 use std::path::PathBuf;
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
-use serde::Deserialize;
 
 use super::builder::Program;
 use super::info::ProgramInfo;
+use super::locate;
+use super::plugin::commands::loop_rules;
 use super::surroundings::Surroundings;
-use super::{locate, plugin};
-use crate::hooks::{Input, Permission};
+use crate::hooks::{HookOutput, Input, Permission};
 use crate::store::{Listed, Store};
 
-/// The input of the tools that the hook looks at.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ToolInput {
-    /// The command of a shell.
-    command: Option<String>,
-    /// The file that is written or edited.
-    file_path: Option<Utf8PathBuf>,
+/// Answers the hook: decides a tool call of a session that has a loop.
+pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
+    HookOutput {
+        permission: decide(program, input, surroundings),
+        ..HookOutput::default()
+    }
 }
 
-/// Decides a tool call of a session that has a loop. Returns `None` if the client is to decide as usual.
-pub(super) fn decide(
-    program: &Program,
-    input: &Input,
-    surroundings: &Surroundings,
-) -> Option<Permission> {
-    let tool = ToolInput::deserialize(input.tool_input.as_ref()?).ok()?;
+/// Decides a tool call. Returns `None` if the client is to decide as usual.
+fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Option<Permission> {
+    let argument = |name: &str| input.tool_input.as_ref()?.get(name)?.as_str();
     // A loop that is over counts: the agent asks once more for the next step.
     let mut loops = locate::loops_in(&surroundings.stores(program.info, input), Store::list);
     loops.retain(|(_, one)| {
@@ -43,15 +36,15 @@ pub(super) fn decide(
         return None;
     }
 
-    let rules = || plugin::permission_rules(program);
+    let rules = || loop_rules(program);
     let is_allowed = match input.tool_name.as_deref()? {
         "Bash" => {
-            let words = simple_command(&tool.command?)?;
+            let words = simple_command(argument("command")?)?;
             is_this_program(program.info, words.first()?)
                 && rules().iter().any(|rule| allows_command(rule, &words))
         }
         "Write" | "Edit" => {
-            let path = real_path(&tool.file_path?)?;
+            let path = real_path(argument("file_path")?.into())?;
             let is_state = |(store, one): &(Store, Listed)| {
                 path == one.path || path.starts_with(store.folder())
             };
@@ -89,13 +82,11 @@ fn simple_command(line: &str) -> Option<Vec<String>> {
 /// Returns whether a command's first word runs this program: its absolute path, or its name if a shell of the client finds
 /// this program by it. The plugin's launcher counts, which is last on the PATH of that shell.
 fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
-    let root = env::var("CLAUDE_PLUGIN_ROOT").ok();
-    let launcher = root.map(|root| Utf8PathBuf::from(root).join("bin").join(info.program));
+    let root = env::var_os("CLAUDE_PLUGIN_ROOT");
+    let launcher = root.map(|root| PathBuf::from(root).join("bin").join(info.program));
     let called = if word == info.program {
-        let path = env::var("PATH").unwrap_or_default();
-        let mut files = path
-            .split(':')
-            .map(|folder| Utf8Path::new(folder).join(word));
+        let path = env::var_os("PATH").unwrap_or_default();
+        let mut files = env::split_paths(&path).map(|folder| folder.join(word));
         // A relative folder may have any program.
         let found = files.find(|file| file.is_relative() || file.is_file());
         found.or_else(|| launcher.clone())
@@ -103,10 +94,8 @@ fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
         Some(word.into())
     };
     let real = |file: PathBuf| file.canonicalize().ok();
-    let called = called
-        .filter(|file| file.is_absolute())
-        .and_then(|file| real(file.into()));
-    let ours = [env::current_exe().ok(), launcher.map(Into::into)];
+    let called = called.filter(|file| file.is_absolute()).and_then(real);
+    let ours = [env::current_exe().ok(), launcher];
     called.is_some() && ours.into_iter().flatten().any(|ours| real(ours) == called)
 }
 
@@ -120,49 +109,41 @@ fn allows_command(rule: &str, words: &[String]) -> bool {
     call.is_some_and(|call| call.split(' ').skip(1).all(&mut is_next))
 }
 
-/// Returns whether a rule such as `Edit(/plans/*/*.md)` allows a file, by its path from the project's root.
+/// Returns whether a rule such as `Edit(/plans/*/*.md)` or `Edit(/notes/**)` allows a file, by its path from the project's root.
 fn allows_file(rule: &str, path: &Utf8Path) -> bool {
     let pattern = rule
         .strip_prefix("Edit(/")
         .and_then(|rule| rule.strip_suffix(')'));
-    pattern.is_some_and(|pattern| matches(pattern, path.as_str()))
+    pattern.is_some_and(|pattern| match pattern.strip_suffix("/**") {
+        Some(folder) => path.starts_with(folder) && path != folder,
+        None => {
+            let mut names = path.iter();
+            let mut parts = pattern.split('/');
+            parts.all(|part| names.next().is_some_and(|name| matches(part, name)))
+                && names.next().is_none()
+        }
+    })
 }
 
-/// Returns whether a path matches a pattern: `*` is any text of a name that is not hidden, `**` at the end anything below a folder.
-fn matches(pattern: &str, path: &str) -> bool {
+/// Returns whether a name matches a pattern, in which `*` is any text. A hidden name is not any text.
+fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, end)) = pattern.split_once('*') else {
-        return pattern == path;
+        return pattern == name;
     };
-    let Some(rest) = path.strip_prefix(start) else {
-        return false;
-    };
-    if end == "*" {
-        return !rest.is_empty();
-    }
-    let name = rest.split('/').next().unwrap_or_default();
-    let is_hidden = name.starts_with('.') && (start.is_empty() || start.ends_with('/'));
-    let mut ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-    !is_hidden && ends.any(|at| matches(end, &rest[at..]))
+    let rest = name.strip_prefix(start);
+    let is_hidden = start.is_empty() && name.starts_with('.');
+    !is_hidden && rest.is_some_and(|rest| rest.ends_with(end))
 }
 
-/// Returns an absolute path without symlinks. A part that is not there yet stays as it is.
+/// Returns an absolute path without symlinks, unless it goes up.
 fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
-    let has_parent = path
+    let goes_up = path
         .components()
         .any(|part| part == Utf8Component::ParentDir);
-    if !path.is_absolute() || has_parent {
+    if !path.is_absolute() || goes_up {
         return None;
     }
-    // A symlink that leads nowhere is there, and has no real path.
-    let there = path
-        .ancestors()
-        .find(|folder| folder.symlink_metadata().is_ok())?;
-    let rest = path.strip_prefix(there).ok()?;
-    let real = there.canonicalize_utf8().ok()?;
-    Some(match rest.as_str() {
-        "" => real,
-        _ => real.join(rest),
-    })
+    locate::real_path(path)
 }
 
 #[cfg(test)]

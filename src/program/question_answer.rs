@@ -34,7 +34,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     };
     // Of several loops the one that asked is meant, not the one that a stop would drive.
     let mut output = HookOutput::default();
-    for (store, id) in owned(info, input, surroundings, session) {
+    for (store, id) in owned(info, &surroundings.stores(info, input), session) {
         match take(program, &store, &id, &answers, &mut output) {
             Ok(false) => {}
             Ok(true) => break,

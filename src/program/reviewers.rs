@@ -20,13 +20,12 @@ pub const AUTO: [&str; 2] = ["codex", "claude"];
 
 /// Makes a reviewer of the configuration.
 fn client(name: &str, shown: String, settings: ReviewerSettings, all: &Settings) -> Client {
-    let usual = all.limits.review();
     Client {
         name: name.to_owned(),
         shown,
         limits: Limits {
-            timeout: settings.timeout.map_or(usual.timeout, |time| time.0),
-            idle: settings.idle_timeout.map_or(usual.idle, |time| time.0),
+            timeout: settings.timeout.unwrap_or(all.limits.timeout).0,
+            idle: settings.idle_timeout.unwrap_or(all.limits.idle_timeout).0,
         },
         settings,
     }

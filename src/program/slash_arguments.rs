@@ -9,14 +9,12 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{command_line, loops};
+use super::{Group, command_line, loops};
 use crate::hooks::prompt;
 use crate::store::{IdForm, LoopId, StateHome};
 
 /// The hidden flag by which a command takes what was typed.
 pub const FROM_PROMPT: &str = "from_prompt";
-/// The commands that show loops and change nothing. They need no arguments to be stored.
-pub(super) const LOOKS: [&str; 4] = ["status", "list", "journal", "report"];
 
 /// Returns the flag.
 pub fn flag() -> Arg {
@@ -27,8 +25,7 @@ pub fn flag() -> Arg {
         .help("Take what the command's prompt hook stored")
 }
 
-/// Replaces the arguments of a call with `--from-prompt` by those that the user typed after the slash command. They are removed
-/// from the store, and the flag stays: a command that has it is the user's.
+/// Replaces the arguments of a call with `--from-prompt` by those that the user typed, once. The flag stays: the call is the user's.
 pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatches, Failure> {
     let mut path = Vec::new();
     let mut arguments = &matches;
@@ -41,18 +38,18 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
         return Ok(matches);
     };
     let last = path.last().unwrap_or(&name).replace('_', "-");
-    let arguments = match take(program.info, &last.replace("journal", "history"))? {
-        None if LOOKS.contains(&name.as_str()) => String::new(),
-        typed => typed.ok_or_else(|| {
-            let help = format!(
-                "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
-                 If it was typed, the client does not run this plugin's hooks: {} doctor says why",
-                program.info.program
-            );
-            let problem = "no arguments of this command are stored for this session";
-            Failure::with_help(Exit::Usage, problem.to_owned(), &help)
-        })?,
-    };
+    // Those that only show loops need no arguments.
+    let is_look = command_line::group(&name) == (Group::Look, true);
+    let typed = take(program.info, &last.replace("journal", "history"))?;
+    let arguments = typed.or(is_look.then(String::new)).ok_or_else(|| {
+        let help = format!(
+            "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
+             If it was typed, the client does not run this plugin's hooks: {} doctor says why",
+            program.info.program
+        );
+        let problem = "no arguments of this command are stored for this session";
+        Failure::with_help(Exit::Usage, problem.to_owned(), &help)
+    })?;
 
     let whole = command_line::command(program).no_binary_name(true);
     let command = command_line::find(&whole, &path.join(" ")).unwrap_or(&whole);
@@ -70,8 +67,7 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     if !text.trim().is_empty() {
         words.extend(["--".to_owned(), text.to_owned()]);
     }
-    let matches = whole.try_get_matches_from(words);
-    matches.map_err(|error| Failure::usage(&error))
+    (whole.try_get_matches_from(words)).map_err(|error| Failure::usage(&error))
 }
 
 /// Takes and removes the text typed after a slash command of this session, or returns `None` if nothing was kept.
@@ -116,10 +112,8 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
 }
 
 fn word(text: &str) -> (&str, &str) {
-    match text.split_once(char::is_whitespace) {
-        Some((word, after)) => (word, after.trim_start()),
-        None => (text, ""),
-    }
+    let (word, after) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, after.trim_start())
 }
 
 /// Splits a value from the flag after it.
@@ -130,8 +124,7 @@ fn value(text: &str) -> (&str, &str) {
     (value.trim_end(), after)
 }
 
-/// Splits what was typed into the flags of a verb, with the value of its one argument, and the id of a loop, which is the first
-/// word after the flags, or else the second of two.
+/// Splits what was typed into the flags of a verb, with its one argument's value, and an id: the first word or the second of two.
 fn split_verb<'t>(verb: &Command, typed: &'t str, info: &ProgramInfo) -> (Vec<String>, &'t str) {
     let is_id = |word: &str| {
         LoopId::parse(word, info.state.ids).is_ok()
@@ -147,14 +140,13 @@ fn split_verb<'t>(verb: &Command, typed: &'t str, info: &ProgramInfo) -> (Vec<St
         (value, last) if is_id(last) => (last, value),
         _ => ("", rest),
     };
-    let is_its_own = |argument: &&Arg| {
+    let mut own = verb.get_arguments().filter(|argument| {
         argument.get_action().takes_values()
             && !argument.is_positional()
             && !argument.is_hide_set()
             && argument.get_id() != "rejecting"
-    };
-    let mut candidates = verb.get_arguments().filter(is_its_own);
-    let only = candidates.next().filter(|_| candidates.next().is_none());
+    });
+    let only = own.next().filter(|_| own.next().is_none());
     match only.and_then(Arg::get_long) {
         _ if text.is_empty() => {}
         Some(long) => flags.push(format!("--{long}={text}")),

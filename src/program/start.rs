@@ -1,13 +1,12 @@
 //! `start`: a loop of any machine, from flags that the machine file names.
 //!
-//! The flags are the fields with `at_start`, each of its field's type; of several modes each is a subcommand with its own. A machine
-//! that requires one text takes it as the words after the flags, too. [`Extension::start`](super::Extension::start) sets other fields.
+//! The flags are the fields with `at_start`; of several modes each is a subcommand with its own. A machine that requires one text
+//! takes it as the words after the flags, too.
 
 use std::ffi::OsString;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::app::HeldLoop;
@@ -16,7 +15,6 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 pub use super::extension::StartRequest;
 use super::extension::Variables;
-use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{command_line, incompatible, locate, loops, messages, out, slash_arguments};
 use crate::git;
@@ -39,10 +37,6 @@ fn text_in_words(program: &Program) -> Option<&'static FieldInfo> {
 
 fn fields(table: &'static Table) -> impl Iterator<Item = &'static FieldInfo> {
     table.state.declared.iter().filter(|field| field.at_start)
-}
-
-fn kebab(name: &str) -> String {
-    name.replace('_', "-")
 }
 
 /// Returns the subcommand, which has one for each of several modes.
@@ -87,11 +81,14 @@ fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> C
     };
     command.arg(
         Arg::new(WORDS)
-            .value_name(kebab(name).to_uppercase())
+            .value_name(name.replace('_', "-").to_uppercase())
             .num_args(1..)
             .trailing_var_arg(true)
             .conflicts_with(name)
-            .help(format!("The same as --{}, without quotes", kebab(name))),
+            .help(format!(
+                "The same as --{}, without quotes",
+                name.replace('_', "-")
+            )),
     )
 }
 
@@ -99,12 +96,12 @@ fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
     let value = match field.kind {
         FieldKind::Count => "N".to_owned(),
         FieldKind::Path => "PATH".to_owned(),
-        _ => kebab(field.name).to_uppercase(),
+        _ => field.name.replace('_', "-").to_uppercase(),
     };
     let (first, rest) = field.doc.split_at_checked(1).unwrap_or((field.doc, ""));
     let doc = first.to_uppercase() + rest;
     let arg = Arg::new(field.name)
-        .long(kebab(field.name))
+        .long(field.name.replace('_', "-"))
         .value_name(value)
         .help(format!("{doc}{}", default_help(field, mode)));
     match field.kind {
@@ -153,15 +150,6 @@ fn value(program: &Program, field: &FieldInfo, matches: &ArgMatches) -> Option<V
     (!is_missing).then(|| text.into())
 }
 
-/// Returns the mode of a start, and its arguments.
-fn mode<'a>(info: &ProgramInfo, matches: &'a ArgMatches) -> (&'static ModeInfo, &'a ArgMatches) {
-    let modes = info.table.modes;
-    let (name, arguments) = matches.subcommand().unwrap_or((modes[0].name, matches));
-    let named = modes.iter().find(|mode| mode.name == name);
-    let mode = named.expect("the command line has only these modes");
-    (mode, arguments)
-}
-
 /// The most bytes of a text that a start takes.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
@@ -172,12 +160,9 @@ pub(super) fn start_with(
 ) -> Result<Exit, Failure> {
     let whole = command_line::command(program);
     let start = whole.find_subcommand("start").cloned().unwrap_or_default();
-    let matches = start.no_binary_name(true).try_get_matches_from(arguments);
-    begin(
-        program,
-        &matches.map_err(|error| Failure::usage(&error))?,
-        true,
-    )
+    let parsed = start.no_binary_name(true).try_get_matches_from(arguments);
+    let matches = parsed.map_err(|error| Failure::usage(&error))?;
+    begin(program, &matches, true)
 }
 
 /// Starts a loop by the arguments, and prints its first message. `by_user`: the user decided so, also inside a session.
@@ -188,7 +173,10 @@ pub(super) fn begin(
 ) -> Result<Exit, Failure> {
     let info = program.info;
     let caller = Caller::from_env();
-    let (mode, matches) = mode(info, matches);
+    let modes = info.table.modes;
+    let (name, matches) = matches.subcommand().unwrap_or((modes[0].name, matches));
+    let named = modes.iter().find(|mode| mode.name == name);
+    let mode = named.expect("the command line has only these modes");
     let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
     let arguments = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
@@ -203,10 +191,11 @@ pub(super) fn begin(
         arguments: matches,
         here: &here,
         store: &store,
-        now: Timestamp::now(),
-        id: matches.try_get_one(ID).ok().flatten().cloned(),
-        session: caller.session.as_deref().unwrap_or(UNKNOWN),
         actor: caller.actor(by_user),
+        beginning: Beginning {
+            id: matches.try_get_one(ID).ok().flatten().cloned(),
+            ..Beginning::now(caller.session.as_deref().unwrap_or(UNKNOWN))
+        },
     };
     let held = begin_loop(program, request, &settings)?;
     print(program, mode, &*held, matches, by_user);
@@ -236,10 +225,8 @@ pub fn begin_loop(
     check(program, mode, &fields)?;
 
     let beginning = Beginning {
-        now: request.now,
         stale_after: Some(settings.stale_after()),
-        session: request.session.to_owned(),
-        id: request.id,
+        ..request.beginning
     };
     let begun = program.app.begin(store, mode, fields, beginning, actor);
     let held = begun.map_err(|error| {
@@ -312,14 +299,7 @@ fn print(
     variables.insert("flags".to_owned(), json!(flags));
     variables.insert("state".to_owned(), json!(state));
     let message = mode.message.or(messages::phase(raw).message);
-    match program.render(held, message, variables) {
-        Ok(Some(text)) => {
-            let gap = if mode.message.is_some() { "" } else { "\n" };
-            out::line(&format!("{gap}{}", text.trim_end()));
-        }
-        Ok(None) => {}
-        Err(problem) => out::note(&info.line(&problem)),
-    }
+    program.print(held, message, variables, mode.message.is_some());
 }
 
 /// Refuses a start that lacks a field, or has a text that no state file should hold.
@@ -333,20 +313,20 @@ fn check(
         let problem = format!("mode {} requires a {}", mode.name, name.replace('_', " "));
         let help = match text_in_words(program).filter(|field| field.name == *name) {
             Some(_) => format!("give it after the flags: start {} <{name}>", mode.name),
-            None => format!("give it: --{} <{name}>", kebab(name)),
+            None => format!("give it: --{} <{name}>", name.replace('_', "-")),
         };
         return Err(Failure::with_help(Exit::Usage, problem, &help));
     }
-    let mut texts = fields
-        .iter()
-        .filter_map(|(name, value)| Some((name, value.as_str()?.len())));
-    let Some((name, bytes)) = texts.find(|(_, bytes)| *bytes > MAX_TEXT_BYTES) else {
-        return Ok(());
-    };
-    let name = name.replace('_', " ");
-    let problem = format!("{name}: expected at most {MAX_TEXT_BYTES} bytes, found {bytes}");
-    let help = "put the details into a file of the project and name it there";
-    Err(Failure::with_help(Exit::Usage, problem, help))
+    for (name, value) in fields {
+        let bytes = value.as_str().map_or(0, str::len);
+        if bytes > MAX_TEXT_BYTES {
+            let name = name.replace('_', " ");
+            let problem = format!("{name}: expected at most {MAX_TEXT_BYTES} bytes, found {bytes}");
+            let help = "put the details into a file of the project and name it there";
+            return Err(Failure::with_help(Exit::Usage, problem, help));
+        }
+    }
+    Ok(())
 }
 
 /// Ends git if a signal asks the start to end, so that its scratch data is removed.

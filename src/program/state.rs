@@ -49,8 +49,8 @@ pub(super) fn state(
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let value = match (helper, &arguments[..]) {
         ("new-id", []) => {
-            let id = LoopId::new_stamp(Timestamp::now())
-                .map_err(|error| failure(Exit::Internal, error))?;
+            let id = LoopId::new_stamp(Timestamp::now());
+            let id = id.map_err(|error| failure(Exit::Internal, error))?;
             Some(id.to_string())
         }
         ("valid-id", [id]) => return Ok(LoopId::parse(id, info.state.ids).is_ok().into()),
@@ -80,15 +80,11 @@ pub(super) fn state(
             Some(rounds::counts_of(&bytes).unwrap_or_default().to_string())
         }
         ("persona" | "persona-label", [round]) => {
-            let round = round
-                .parse()
-                .map_err(|error| failure(Exit::Usage, format!("round {round}: {error}")))?;
-            let persona = persona(machine_personas(info.table), round);
-            let text = match helper {
-                "persona" => persona.prompt.text.trim_end(),
-                _ => persona.label,
-            };
-            Some(text.to_owned())
+            let wrong = |error| failure(Exit::Usage, format!("round {round}: {error}"));
+            let persona = persona(machine_personas(info.table), round.parse().map_err(wrong)?);
+            let prompt = persona.prompt.text.trim_end();
+            let is_label = helper == "persona-label";
+            Some(if is_label { persona.label } else { prompt }.to_owned())
         }
         _ => {
             let count = arguments.len();
@@ -107,10 +103,8 @@ fn failure(exit: Exit, problem: impl ToString) -> Failure {
 }
 
 fn stdin() -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    let read = io::stdin().lock().read_to_end(&mut bytes);
-    read.map_err(|error| failure(Exit::Usage, error))?;
-    Ok(bytes)
+    let bytes: io::Result<Vec<u8>> = io::stdin().lock().bytes().collect();
+    bytes.map_err(|error| failure(Exit::Usage, error))
 }
 
 /// A loop of this machine that a helper names by its file.
@@ -161,8 +155,8 @@ fn set(
         text.to_owned()
     });
     let Some(own) = OwnLoop::from_file(info, file) else {
-        let is_set = edit(file, None, field, &value);
-        return Ok(is_set.map_err(Failure::refusal)?.into());
+        let is_set = edit(file, None, field, &value).map_err(Failure::refusal)?;
+        return Ok(is_set.into());
     };
     let settings = loops::settings(info, own.store.root(), None)?;
     let is_optional = settings.permissions(own.actor).evidence == EvidencePolicy::Optional;
@@ -177,8 +171,7 @@ fn set(
     Ok(Exit::Complete)
 }
 
-/// Compare-and-swap of the phase. On our loop: by the transition that the machine declares between the two phases,
-/// if it needs no evidence and is open to the caller.
+/// Changes the phase if it is `from`; on our loop by a declared transition that needs no evidence and is open to the caller.
 fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     let info = program.info;
     let Some(own) = OwnLoop::from_file(info, file) else {
@@ -190,16 +183,16 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
         return Ok(Exit::Refused);
     }
     let phases = info.table.phases;
-    let verb = info
-        .table
-        .edges()
-        .filter(|edge| from != to && edge.requires.is_none())
-        .filter(|edge| phases[edge.from].stored == from && phases[edge.to].stored == to)
-        .find_map(|edge| verbs::parse(program, edge.transition, Vec::new(), &own.id).ok())
-        .ok_or_else(|| {
-            let why = format!("shell helpers cannot take it from {from} to {to}");
-            own.refuse(&format!("state move {from} {to}"), &why)
-        })?;
+    let mut edges = info.table.edges().filter(|edge| {
+        let leads = phases[edge.from].stored == from && phases[edge.to].stored == to;
+        leads && from != to && edge.requires.is_none()
+    });
+    let parsed =
+        edges.find_map(|edge| verbs::parse(program, edge.transition, vec![], &own.id).ok());
+    let verb = parsed.ok_or_else(|| {
+        let why = format!("shell helpers cannot take it from {from} to {to}");
+        own.refuse(&format!("state move {from} {to}"), &why)
+    })?;
     verbs::take(program, verb, held)?;
     Ok(Exit::Complete)
 }
@@ -216,8 +209,7 @@ fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, StoreError> {
     })
 }
 
-/// Sets a field, if `from` is `None` or the document's phase, and `last_updated_at` to now in the same write unless it is the
-/// field. A field that is not there is added at the end. Returns whether it was set.
+/// Sets a field and `last_updated_at` in one write, unless `from` is not the document's phase. Returns whether it was set.
 fn edit(
     path: &Utf8Path,
     from: Option<&str>,
@@ -291,8 +283,7 @@ fn with_folder<T>(
         })
 }
 
-/// Returns the newest state file of a folder by time of modification, regardless of its name or phase; the greater name of two
-/// with the same time.
+/// Returns the newest state file of a folder by time of modification and name, regardless of its phase.
 fn find_newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     let names = Folder::open(folder).ok()?.list().ok()?.into_iter();
     let files = names.filter_map(|(name, found)| {

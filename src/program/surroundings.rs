@@ -42,7 +42,7 @@ impl Surroundings {
     }
 
     /// Returns the state folders that a call is about, the nearest first.
-    pub(super) fn stores(&self, info: &ProgramInfo, input: &Input) -> Vec<Store> {
+    pub fn stores(&self, info: &ProgramInfo, input: &Input) -> Vec<Store> {
         locate::stores(info.state, &self.folders(input))
     }
 }

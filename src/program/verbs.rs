@@ -13,7 +13,7 @@ use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
 use crate::machine::{Actor, LoopHandle, OpenError, Refusal, Refused};
 use crate::process::environment::GUARD;
-use crate::store::{LoopId, Store};
+use crate::store::LoopId;
 use crate::text;
 
 /// Takes a verb, as the command line has it, or as it was typed after its slash command.
@@ -29,10 +29,14 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
         settings => settings?,
     };
     let opened = program.app.open(&store, &id, actor);
-    if let Err(OpenError::Loop { .. }) = opened
-        && ends
-    {
-        return give_up(&store, &id);
+    // A loop that this version of the machine cannot open.
+    if ends && matches!(opened, Err(OpenError::Loop { .. })) {
+        store.archive(&id).map_err(Failure::refusal)?;
+        let folder = text::shown(store.folder());
+        out::line(&format!(
+            "Loop {id} was given up; its files were moved to {folder}/archive/{id}"
+        ));
+        return Ok(Exit::Complete);
     }
     let held = opened.map_err(|error| incompatible::failure(info, error))?;
     loops::check_opened(info, held.raw(), actor)?;
@@ -61,19 +65,8 @@ pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
     ))
 }
 
-/// Archives a loop that this version of the machine cannot open.
-fn give_up(store: &Store, id: &LoopId) -> Result<Exit, Failure> {
-    store.archive(id).map_err(Failure::refusal)?;
-    out::line(&format!(
-        "Loop {id} was given up; its files were moved to {}/archive/{id}",
-        text::shown(store.folder())
-    ));
-    Ok(Exit::Complete)
-}
-
 impl Program {
-    /// Changes the loop that [`loop_flag`](super::loop_flag) names, or else the active one, on behalf of its caller, and prints
-    /// the next step. A command of the program's own thus chooses its transitions in Rust, also those with `own` in the machine file.
+    /// Changes the loop that [`loop_flag`](super::loop_flag) names, or else the active one, and prints the next step.
     ///
     /// # Errors
     /// Returns an error if the loop is not found or `run` fails.
@@ -81,19 +74,16 @@ impl Program {
         &self,
         name: &str,
         arguments: &ArgMatches,
-        run: impl FnOnce(A) -> Result<A, NotTaken<A>>,
+        run: impl FnOnce(A) -> Result<A, NotTaken>,
     ) -> Result<Exit, Failure> {
         outside_reviewer(name)?;
         loops::all_usable(self.info)?;
         let named = arguments.get_one::<String>(LOOP).map(String::as_str);
         let held = loops::open_found(self, named)?;
         let before = held.raw().record().revision;
-        let run = |held| match run(into_typed(held)) {
-            Ok(held) => Ok(into_untyped(held)),
-            Err(NotTaken::Refused(refused)) => Err(refused.map(into_untyped).into()),
-            Err(NotTaken::Failed(failure)) => Err(failure.into()),
-        };
-        let now = change(self, name, held, run)?;
+        let now = change(self, name, held, |held| {
+            run(into_typed(held)).map(into_untyped)
+        })?;
         if now.raw().record().revision != before {
             tell(self, name, &*now);
         }
@@ -119,14 +109,7 @@ pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle) {
         return;
     }
     let message = edge.and_then(|edge| edge.words(raw.table()));
-    match program.render(now, message, Variables::new()) {
-        Ok(Some(text)) => {
-            let gap = if has_own_message { "" } else { "\n" };
-            out::text(&format!("{gap}{}\n", text.trim()));
-        }
-        Ok(None) => {}
-        Err(problem) => out::note(&program.info.line(&problem)),
-    }
+    program.print(now, message, Variables::new(), has_own_message);
 }
 
 /// Takes the transition of an answer. Its arguments are parsed as if they had been typed.
@@ -138,14 +121,13 @@ pub(super) fn take_answer(
     let raw = held.raw();
     let mut edges = raw.table().edges_at(answer.transition, raw.phase());
     let declared = edges.next().map_or(&[][..], |edge| edge.args);
-    let is_switch =
-        |name: &str| (declared.iter()).any(|one| one.name == name && one.takes.is_empty());
     let mut flags = Vec::new();
     for (name, value) in &answer.arguments {
         let flag = name.replace('_', "-");
-        match (is_switch(name), value.as_str()) {
-            (true, "true") => flags.push(format!("--{flag}")),
-            (true, "false") => {}
+        let argument = declared.iter().find(|argument| argument.name == name);
+        match (argument, value.as_str()) {
+            (Some(switch), "true") if switch.takes.is_empty() => flags.push(format!("--{flag}")),
+            (Some(switch), "false") if switch.takes.is_empty() => {}
             _ => flags.push(format!("--{flag}={value}")),
         }
     }
@@ -182,7 +164,8 @@ pub(super) fn take(
     let name = verb.name();
     change(program, &name, held, |mut held| {
         program.extension.before_take(&mut *held, &verb)?;
-        Ok(program.app.take(verb, held)?)
+        let taken = program.app.take(verb, held);
+        taken.map_err(NotTaken::Refused)
     })
 }
 
@@ -191,7 +174,7 @@ fn change(
     program: &Program,
     name: &str,
     held: HeldLoop,
-    take: impl FnOnce(HeldLoop) -> Result<HeldLoop, NotTaken<HeldLoop>>,
+    take: impl FnOnce(HeldLoop) -> Result<HeldLoop, NotTaken>,
 ) -> Result<HeldLoop, Failure> {
     let store = held.raw().store().clone();
     let id = held.raw().id().clone();

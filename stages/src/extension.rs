@@ -89,7 +89,7 @@ impl Extension for Stages {
     fn start(&self, start: &mut StartRequest<'_>) -> Result<(), Failure> {
         take_up::before_start(start)?;
         start.set("open", json!(new_dispatch(start.store.root(), 1)));
-        start.set("created", format!("{:.0}", start.now));
+        start.set("created", format!("{:.0}", start.beginning.now));
         Ok(())
     }
 

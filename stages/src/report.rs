@@ -27,7 +27,7 @@ const MIN_GAIN: f64 = 1.9995;
 /// The longest gap that a question quotes, in characters.
 const MAX_GAP_CHARS: usize = 250;
 
-type ReportResult = Result<AnyLoop, NotTaken<AnyLoop>>;
+type ReportResult = Result<AnyLoop, NotTaken>;
 
 /// Takes the summary of the open stage. The second refusal of a dispatch asks the user, so that no agent reports for ever.
 pub(crate) fn report(held: AnyLoop) -> ReportResult {
@@ -218,7 +218,7 @@ fn go(
 }
 
 /// Keeps a summary in the loop's folder, and counts it for its stage and round. Returns its digest.
-fn count(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, NotTaken<AnyLoop>> {
+fn count(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, NotTaken> {
     let pipeline = Pipeline(held.raw());
     let digest = sha256(bytes);
     let folder = pipeline.0.store().open_folder();

@@ -79,8 +79,8 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, F
         out::note(&info.line(&line));
     }
     let now = Timestamp::now();
-    let loops = locate::loops(info.state, &here).into_iter();
-    let archived = locate::archived(info.state, &here).into_iter();
+    let loops = locate::loops(info.state, &here, Store::list).into_iter();
+    let archived = locate::loops(info.state, &here, Store::archived).into_iter();
     let rows: Vec<Json> = loops
         .map(|found| row(info.table, found, false, now))
         .chain(archived.map(|found| row(info.table, found, true, now)))

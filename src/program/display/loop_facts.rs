@@ -92,9 +92,9 @@ pub(super) fn facts(
     }
     let has_many = locate::has_many(info) && !phase.terminal;
     let driven = has_many.then(|| {
-        let loops = locate::loops(info.state, raw.store().root());
-        let loops = locate::filter_session(info, loops, &session);
-        Some(loops.first()?.1.to_string())
+        let stores = locate::stores(info.state, &[raw.store().root()]);
+        let owned = locate::owned(info, &stores, &session);
+        Some(owned.first()?.1.to_string())
     });
     json!({
         "id": raw.id().as_str(),

@@ -18,7 +18,7 @@ use crate::program::info::ProgramInfo;
 use crate::program::settings::{MAX_ROUNDS, Settings};
 use crate::program::surroundings::Surroundings;
 use crate::program::{durations, incompatible, locate, loops, messages, out, rounds};
-use crate::store::to_plain;
+use crate::store::{Store, to_plain};
 use crate::{template, text};
 
 /// The longest text of a field on a terminal, in characters; a report has the rest.
@@ -62,7 +62,7 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
         out::line(&format!(
             "This project has no loops. Start one with:{start}"
         ));
-        if !locate::archived(info.state, &loops::here()?).is_empty() {
+        if !locate::loops(info.state, &loops::here()?, Store::archived).is_empty() {
             out::line(&format!("Archived loops:\n    {} list", info.program));
         }
     }
@@ -126,7 +126,8 @@ pub(in crate::program) fn statusline(program: &Program) -> Exit {
 
 fn session_line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option<String> {
     let session = input.session_id.as_deref()?;
-    let owned = locate::owned(program.info, input, surroundings, session);
+    let stores = surroundings.stores(program.info, input);
+    let owned = locate::owned(program.info, &stores, session);
     let (store, id) = owned.into_iter().next()?;
     let opened = program
         .app

@@ -1,7 +1,8 @@
 //! The slash commands: their description, their permissions, and their text for the agent.
 //!
-//! A command may call the program. If the loop can go on after it, the command also has the permissions for the loop's requests:
-//! write the files that a stop waits for, run `status` and reviews, and take the agent's own transitions.
+//! A command may call the program. If the loop can go on after it, the command also permits the loop's requests ([`loop_rules`]).
+
+use std::collections::BTreeSet;
 
 use clap::Command;
 use serde::Serialize;
@@ -11,9 +12,10 @@ use super::{CommandInfo, Does, PluginInfo};
 use crate::behaviours::verify::is_used;
 use crate::machine::Actor;
 use crate::machine::table::Table;
-use crate::message::{Message, MessageError, Render as _};
+use crate::message::{MessageError, Render as _};
 use crate::program::Program;
 use crate::program::command_line;
+use crate::program::incompatible::ends;
 use crate::program::info::ProgramInfo;
 use crate::{template, text};
 
@@ -37,7 +39,7 @@ pub(super) fn all(
 ) -> Result<Vec<Written>, MessageError> {
     let mut whole = command_line::command(program);
     whole.build();
-    let rules = loop_rules(program.info, info.permits);
+    let rules = loop_rules(program);
     let render = |command| render(program, plugin, &whole, command, &rules);
     info.commands.iter().map(render).collect()
 }
@@ -91,10 +93,13 @@ fn render(
     let head = serde_yaml::to_string(&head).unwrap_or_default();
     let body = match command.text {
         Some(text) => text.text.to_owned(),
-        None => body(command.does, name, goes_on).render(&json!({
+        None => template!("command.md").render(&json!({
             "program": info.program,
             "plugin": plugin,
             "call": call,
+            "is_start": matches!(command.does, Does::Start(_)),
+            "own": if command.does == Does::Own { name } else { "" },
+            "goes_on": goes_on,
             "reviews": info.reviews(),
         }))?,
     };
@@ -107,21 +112,7 @@ fn render(
     })
 }
 
-/// Returns the engine's text for the agent.
-fn body(does: Does, name: &str, goes_on: bool) -> Message {
-    match (does, name) {
-        (Does::Start(_), _) => template!("commands/start.md"),
-        (Does::Own, "status") => template!("commands/status.md"),
-        (Does::Own, "history") => template!("commands/history.md"),
-        (Does::Own, "rollback") => template!("commands/rollback.md"),
-        (Does::Own, "doctor") => template!("commands/doctor.md"),
-        _ if goes_on => template!("commands/goes-on.md"),
-        _ => template!("commands/ends.md"),
-    }
-}
-
-/// Returns the arguments of a command in the menu, as its help has them: `[--soak <N>] [VERSION]...`. Flags of the commands
-/// that every program has are for a terminal.
+/// Returns the arguments of a command in the menu: `[--soak <N>] [VERSION]...`. Flags of every program's commands are for a terminal.
 fn arguments(called: Option<&Command>, does: Does) -> String {
     let all = called.into_iter().flat_map(Command::get_arguments);
     let visible = all.filter(|argument| {
@@ -143,56 +134,48 @@ fn bash_rule(info: &ProgramInfo, call: &str) -> String {
     format!("Bash({} {call}:*)", info.program)
 }
 
-/// Returns the rules for the requests of a loop: files to write, reviews, the agent's own transitions, and `status`.
-pub(super) fn loop_rules(info: &ProgramInfo, permits: &[&str]) -> Vec<String> {
+/// Returns the rules for the requests of a loop, such as `Bash(taskie next:*)`: files to write, reviews, the agent's own
+/// transitions, and `status`.
+pub(in crate::program) fn loop_rules(program: &Program) -> Vec<String> {
+    let info = program.info;
     let table = info.table;
+    let permits = program.plugin.map_or(&[][..], |plugin| plugin.permits);
+    let by_agent = table.edges().filter(|edge| {
+        edge.by.contains(&Actor::Agent) && edge.is_verb() && !ends(table, edge.transition)
+    });
+    let mut calls = Vec::new();
+    calls.extend(info.reviews().then(|| "review".to_owned()));
+    // It runs only lines that the user allows.
+    calls.extend(is_used(table).then(|| "verify".to_owned()));
+    calls.extend(by_agent.map(|edge| edge.transition.replace('_', "-")));
+    calls.push("status".to_owned());
+
     let mut rules = files_to_write(table);
     rules.extend(permits.iter().map(|rule| (*rule).to_owned()));
-    if info.reviews() {
-        rules.push(bash_rule(info, "review"));
-    }
-    if is_used(table) {
-        // It runs only lines that the user allows.
-        rules.push(bash_rule(info, "verify"));
-    }
-    let by_agent = table.edges().filter(|edge| edge.by.contains(&Actor::Agent));
-    for edge in by_agent.filter(|edge| edge.is_verb() && !ends(table, edge.transition)) {
-        let rule = bash_rule(info, &edge.transition.replace('_', "-"));
-        if !rules.contains(&rule) {
-            rules.push(rule);
-        }
-    }
-    rules.push(bash_rule(info, "status"));
+    rules.extend(calls.iter().map(|call| bash_rule(info, call)));
+    let mut known = BTreeSet::new();
+    rules.retain(|rule| known.insert(rule.clone()));
     rules
-}
-
-/// Returns whether a transition ends the loop in every phase.
-fn ends(table: &Table, transition: &str) -> bool {
-    let mut edges = table.edges().filter(|edge| edge.transition == transition);
-    edges.all(|edge| table.phases[edge.to].terminal)
 }
 
 /// Returns the rules for the files that stops wait for. Fields in their paths have their initial values.
 fn files_to_write(table: &Table) -> Vec<String> {
     let behaviours = table.phases.iter().filter_map(|phase| phase.on_stop);
     let waiting = behaviours.filter(|behaviour| behaviour.name == "require-file");
-    let mut rules = Vec::new();
-    for path in waiting.filter_map(|behaviour| behaviour.parameter("path")) {
-        let mut path = path.to_owned();
-        for field in table.state.declared {
-            if let serde_json::Value::String(text) = (field.initial)() {
-                path = path.replace(&format!("{{{}}}", field.name), &text);
-            }
-        }
-        let rule = format!("Edit(/{path})");
-        // Any other path could be a pattern that permits more than a file.
-        let is_plain = |part: &str| {
-            let plain = |c: char| c.is_alphanumeric() || "._- ".contains(c);
-            !part.is_empty() && part != ".." && part.chars().all(plain)
-        };
-        if path.split('/').all(is_plain) && !rules.contains(&rule) {
-            rules.push(rule);
+    let mut paths: Vec<String> = waiting
+        .filter_map(|behaviour| Some(behaviour.parameter("path")?.to_owned()))
+        .collect();
+    for field in table.state.declared {
+        if let serde_json::Value::String(text) = (field.initial)() {
+            let name = format!("{{{}}}", field.name);
+            (paths.iter_mut()).for_each(|path| *path = path.replace(&name, &text));
         }
     }
-    rules
+    // Any other path could be a pattern that permits more than a file.
+    let is_plain = |part: &str| {
+        let plain = |c: char| c.is_alphanumeric() || "._- ".contains(c);
+        !part.is_empty() && part != ".." && part.chars().all(plain)
+    };
+    paths.retain(|path| path.split('/').all(is_plain));
+    paths.iter().map(|path| format!("Edit(/{path})")).collect()
 }

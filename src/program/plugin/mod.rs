@@ -1,16 +1,16 @@
 //! The plugin of a client that calls this program: hooks, launcher and slash commands, rendered from the machine.
 //!
-//! `[plugin]` of a machine file gives the name. The rest follows from the machine and the program's name. The text of a
-//! command is Markdown of the machine's own, or one of the short texts in `commands/`.
+//! `[plugin]` of a machine file gives the name. The text of a command is the machine's own, or that of `command.md`.
 
-mod commands;
+pub(super) mod commands;
 mod write;
 
 use std::collections::BTreeMap;
 
+use clap::ValueEnum as _;
 use serde_json::json;
 
-use super::arguments::Plugin;
+use super::arguments::{Hook, Plugin};
 use super::builder::{PROTOCOL, Program};
 use super::exit::{Exit, Failure};
 use super::out;
@@ -29,14 +29,8 @@ pub struct PluginInfo {
     pub permits: &'static [&'static str],
     /// The machine as Markdown.
     pub spec: &'static str,
-    /// The package's authors, with `:` between them.
-    pub authors: &'static str,
-    /// The package's homepage, or empty.
-    pub homepage: &'static str,
-    /// The package's repository, or empty.
-    pub repository: &'static str,
-    /// The package's licence, or empty.
-    pub license: &'static str,
+    /// Keys of the manifest, such as `license`, with the package's texts. The last text of a key that is not empty counts.
+    pub package: &'static [(&'static str, &'static str)],
 }
 
 /// A slash command.
@@ -65,15 +59,7 @@ pub enum Does {
     Own,
 }
 
-/// The verbs of the hooks that are silent if something is wrong.
-const QUIET_HOOKS: [&str; 5] = [
-    "prompt",
-    "answer",
-    "pre-compact",
-    "pre-tool-use",
-    "session-start",
-];
-
+const HOOKS: &str = include_str!("hooks.json");
 /// Runs a plugin command.
 pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> {
     let Plugin::Write { dir } = command;
@@ -89,12 +75,6 @@ pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> 
     let dir = text::shown(dir);
     out::line(&format!("The plugin {name} is in {dir}: {count} files"));
     Ok(Exit::Complete)
-}
-
-/// Returns the rules for the tool calls that a loop asks its agent for, such as `Bash(taskie next:*)`.
-pub(super) fn permission_rules(program: &Program) -> Vec<String> {
-    let permits = program.plugin.map_or(&[][..], |info| info.permits);
-    commands::loop_rules(program.info, permits)
 }
 
 /// The files of the plugin's folder: their texts by their paths.
@@ -116,14 +96,7 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
         "probe": format!("{prefix}_PROBE"),
         "commands": commands,
     });
-    let mut files = Files::from([
-        (write::MANIFEST.to_owned(), manifest(program, name, info)),
-        ("SPEC.md".to_owned(), info.spec.to_owned()),
-        (
-            "hooks/hooks.json".to_owned(),
-            include_str!("hooks.json").to_owned(),
-        ),
-    ]);
+    let mut files = Files::from([(write::MANIFEST.to_owned(), manifest(program, name, info))]);
     for (path, template) in [
         ("README.md", template!("README.md")),
         (&format!("bin/{program_name}"), template!("launcher.sh")),
@@ -131,18 +104,25 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     ] {
         files.insert(path.to_owned(), template.render(&facts)?);
     }
-    for verb in QUIET_HOOKS {
+    let verbs = Hook::value_variants()
+        .iter()
+        .filter_map(Hook::to_possible_value);
+    // The other hooks are silent if something is wrong.
+    for verb in verbs.filter(|verb| verb.get_name() != "stop") {
+        let verb = verb.get_name();
         facts["verb"] = json!(verb);
         let hook = template!("quiet-hook.sh").render(&facts)?;
         files.insert(format!("hooks/{verb}-hook.sh"), hook);
     }
+    let commands = commands.into_iter();
+    files.extend(commands.map(|command| (command.path, command.text)));
+    let whole = [("SPEC.md", info.spec), ("hooks/hooks.json", HOOKS)].into_iter();
+    let own = info.files.iter().map(|file| (file.name, file.text));
     files.extend(
-        commands
-            .into_iter()
-            .map(|command| (command.path, command.text)),
+        whole
+            .chain(own)
+            .map(|(path, text)| (path.to_owned(), text.to_owned())),
     );
-    let machine_files = info.files.iter();
-    files.extend(machine_files.map(|file| (file.name.to_owned(), file.text.to_owned())));
     Ok(files)
 }
 
@@ -150,21 +130,16 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
 fn manifest(program: &Program, name: &str, info: &PluginInfo) -> String {
     let doc = program.info.table.doc;
     let description = format!("{doc} Needs the program {}.", program.info.program);
-    let homepage = match info.homepage {
-        "" => info.repository,
-        homepage => homepage,
-    };
     let mut manifest = json!({
         "name": name,
         "version": program.version,
         "description": text::one_line(description.trim(), 500),
-        "author": { "name": info.authors.replace(':', ", ") },
-        "homepage": homepage,
-        "repository": info.repository,
-        "license": info.license,
     });
-    if let Some(manifest) = manifest.as_object_mut() {
-        manifest.retain(|_, value| *value != json!("") && *value != json!({ "name": "" }));
+    for (key, value) in info.package.iter().filter(|(_, value)| !value.is_empty()) {
+        manifest[*key] = match *key {
+            "author" => json!({ "name": value.replace(':', ", ") }),
+            _ => json!(value),
+        };
     }
     format!("{manifest:#}\n")
 }

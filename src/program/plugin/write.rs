@@ -21,24 +21,23 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
         let help = "give a new folder, or move the files away";
         return Err(Failure::refuse(message, help));
     }
-    write_files(dir, files).map_err(|error| {
+    let write_files = || -> io::Result<()> {
+        fs_err::create_dir_all(dir)?;
+        let folder = Folder::open(dir)?;
+        for (path, text) in files {
+            let (below, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let is_script = text.starts_with("#!");
+            let prepared = folder.make(below)?.prepare(text.as_bytes())?;
+            prepared.set_mode(if is_script { 0o755 } else { 0o644 })?;
+            prepared.rename(name)?;
+        }
+        Ok(())
+    };
+    write_files().map_err(|error| {
         let message = format!("cannot write the plugin: {error}");
         let help = "make the folder writable, or give another one";
         Failure::with_help(Exit::Internal, message, help)
     })
-}
-
-fn write_files(dir: &Utf8Path, files: &Files) -> io::Result<()> {
-    fs_err::create_dir_all(dir)?;
-    let folder = Folder::open(dir)?;
-    for (path, text) in files {
-        let (below, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let is_script = text.starts_with("#!");
-        let prepared = folder.make(below)?.prepare(text.as_bytes())?;
-        prepared.set_mode(if is_script { 0o755 } else { 0o644 })?;
-        prepared.rename(name)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

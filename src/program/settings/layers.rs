@@ -1,5 +1,4 @@
-//! The layers of the settings, each over those below it: the defaults, the user's file, the project's file, the
-//! environment. Each is a list of rows: values with their sources.
+//! The layers of the settings, each over those below it: the defaults, the user's file, the project's file, the environment.
 
 use std::io;
 
@@ -9,7 +8,7 @@ use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::values::Values;
-use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, user_path};
+use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, rounds_key, user_path};
 use crate::files::{self, Folder};
 use crate::hooks::seen::Seen;
 use crate::process::limits::Spelled;
@@ -50,15 +49,6 @@ pub struct Row {
 }
 
 impl Row {
-    fn new(key: &str, value: Value, layer: &'static str, place: String) -> Self {
-        Self {
-            path: key.split('.').map(str::to_owned).collect(),
-            value,
-            layer,
-            place,
-        }
-    }
-
     /// Returns the key: `reviewers.codex.model`.
     pub fn key(&self) -> String {
         self.path.join(".")
@@ -88,57 +78,53 @@ fn error(place: &str, message: &str) -> Failure {
 fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, Failure> {
     let place = |start: usize| {
         let before = &text[..text.floor_char_boundary(start)];
-        let (line, last) = before.split('\n').enumerate().last().unwrap_or_default();
-        format!(
-            "{}:{}:{}",
-            text::exact(file),
-            line + 1,
-            last.chars().count() + 1
-        )
+        let line = before.split('\n').count();
+        let column = before
+            .chars()
+            .rev()
+            .take_while(|last| *last != '\n')
+            .count()
+            + 1;
+        format!("{}:{line}:{column}", text::exact(file))
     };
     let table = DeTable::parse(text).map_err(|problem| {
         let start = problem.span().map_or(text.len(), |span| span.start);
         error(&place(start), &problem.message().replace('\n', " "))
     })?;
-    let mut values = Vec::new();
-    flatten(table.get_ref(), &mut Vec::new(), &mut values);
-    values.sort_by_key(|(start, ..)| *start);
-    let rows = values.into_iter().map(|(start, path, value)| Row {
-        path,
-        value,
-        layer,
-        place: place(start),
-    });
-    Ok(rows.collect())
-}
-
-/// Collects the values of the table with this path, each with the place of its name and its own path.
-fn flatten(
-    table: &DeTable<'_>,
-    path: &mut Vec<String>,
-    values: &mut Vec<(usize, Vec<String>, Value)>,
-) {
-    for (name, value) in table {
-        path.push(name.get_ref().to_string());
-        if let DeValue::Table(inner) = value.get_ref() {
-            flatten(inner, path, values);
-        } else {
+    // Recursion into the tables of a hostile file could overflow the stack.
+    let mut tables = vec![(Vec::new(), table.get_ref())];
+    let mut rows = Vec::new();
+    while let Some((above, table)) = tables.pop() {
+        for (name, value) in table {
+            let path = [&above[..], &[name.get_ref().to_string()]].concat();
+            if let DeValue::Table(inner) = value.get_ref() {
+                tables.push((path, inner));
+                continue;
+            }
             // Every value of TOML has its like in JSON.
-            let json = Value::deserialize(ValueDeserializer::from(value.clone()));
-            values.push((name.span().start, path.clone(), json.unwrap_or_default()));
+            let value = Value::deserialize(ValueDeserializer::from(value.clone()));
+            let start = name.span().start;
+            let row = Row {
+                path,
+                value: value.unwrap_or_default(),
+                layer,
+                place: place(start),
+            };
+            rows.push((start, row));
         }
-        path.pop();
     }
+    rows.sort_by_key(|(start, _)| *start);
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
 /// Returns the text of a file that was read, or nothing if it is not there.
 fn text_of(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<String, Failure> {
-    let text = files::if_there(read.and_then(files::text));
-    text.map(Option::unwrap_or_default).map_err(|error| {
+    let text = files::if_there(read.and_then(files::text)).map_err(|error| {
         let message = format!("cannot read {}: {error}", text::exact(path));
         let help = "put a TOML file there, saved as UTF-8, or move it away";
         Failure::with_help(Exit::Usage, message, help)
-    })
+    })?;
+    Ok(text.unwrap_or_default())
 }
 
 /// The rows of the layers that were read.
@@ -154,25 +140,31 @@ impl Layers {
         let ours = parse("default", "".into(), include_str!("defaults.toml"));
         let mut rows = ours.expect("the defaults are TOML");
         rows.iter_mut().for_each(|row| row.place.clear());
-        let table = info.table;
-        let mut rounds: Vec<_> = table
-            .modes
-            .iter()
-            .map(|mode| (format!("rounds.{}", mode.name), mode, MAX_ROUNDS))
-            .collect();
-        rounds.push((MAX_FAILURES_KEY.to_owned(), &table.modes[0], MAX_FAILURES));
-        for (key, mode, field) in rounds {
-            let start = table.state.field(field).map(|field| mode.first(field));
-            if let Some(number) = start.filter(|value| value.as_u64() > Some(0)) {
-                let place = format!("({})", table.file);
-                rows.push(Row::new(&key, number, "default", place));
-            }
-        }
-        Self {
+        let mut layers = Self {
             info,
             rows,
             ignored: Vec::new(),
+        };
+        let table = info.table;
+        let rounds = (table.modes.iter()).map(|mode| (rounds_key(mode), mode, MAX_ROUNDS));
+        let failures = (MAX_FAILURES_KEY.to_owned(), &table.modes[0], MAX_FAILURES);
+        for (key, mode, field) in rounds.chain([failures]) {
+            let start = table.state.field(field).map(|field| mode.first(field));
+            if let Some(number) = start.filter(|value| value.as_u64() > Some(0)) {
+                layers.set(&key, number, "default", format!("({})", table.file));
+            }
         }
+        layers
+    }
+
+    /// Puts a setting that is not in a file over those below it.
+    fn set(&mut self, key: &str, value: Value, layer: &'static str, place: String) {
+        self.add(Row {
+            path: key.split('.').map(str::to_owned).collect(),
+            value,
+            layer,
+            place,
+        });
     }
 
     /// Puts a row over those below it. A value replaces a table of the same name, and a table a value.
@@ -192,10 +184,8 @@ impl Layers {
             match names[..] {
                 ["rounds", ..] => {
                     let help = format!("write it below [programs.{program}]");
-                    return Err(error(
-                        &row.place,
-                        &format!("`rounds` belongs to one program\n{help}"),
-                    ));
+                    let message = format!("`rounds` belongs to one program\n{help}");
+                    return Err(error(&row.place, &message));
                 }
                 ["programs"] | ["programs", _] => {
                     return Err(error(&row.place, "expected a table"));
@@ -219,9 +209,8 @@ impl Layers {
     /// Adds a project's file. Anything but rounds and higher limits is ignored with one line.
     pub(super) fn add_project(&mut self, file: &Utf8Path, text: &str) -> Result<(), Failure> {
         let is_allowed = |row: &Row| PROJECT_KEYS.contains(&row.path[0].as_str());
-        let (rows, others): (Vec<Row>, Vec<Row>) = parse("project", file, text)?
-            .into_iter()
-            .partition(is_allowed);
+        let rows = parse("project", file, text)?.into_iter();
+        let (rows, others): (Vec<Row>, Vec<Row>) = rows.partition(is_allowed);
         if let Some(first) = others.first() {
             let mut names: Vec<&str> = others.iter().map(|row| row.path[0].as_str()).collect();
             names.dedup();
@@ -232,10 +221,8 @@ impl Layers {
             ));
         }
         for row in rows {
-            let mut below = self.rows.iter();
-            let least = below
-                .find(|below| below.path == row.path)
-                .and_then(Row::limit);
+            let below = self.rows.iter().find(|below| below.path == row.path);
+            let least = below.and_then(Row::limit);
             if row.path[0] == "limits" && row.limit().is_some_and(|limit| Some(limit) < least) {
                 let key = row.key();
                 let line = format!("{}: ignored `{key}`: it is less than yours", row.place);
@@ -252,7 +239,7 @@ impl Layers {
         let variables = VARIABLES.map(|(key, name)| (key.to_owned(), name.to_owned()));
         let rounds = self.info.table.modes.iter().map(|mode| {
             let name = format!("MAX_{}_ROUNDS", mode.name.to_uppercase());
-            (format!("rounds.{}", mode.name), name)
+            (rounds_key(mode), name)
         });
         for (key, name) in variables.into_iter().chain(rounds) {
             let variable = self.info.variable(&name);
@@ -265,7 +252,7 @@ impl Layers {
                 Ok(number) if key.contains('.') => number.into(),
                 _ => text::plain(text).into(),
             };
-            self.add(Row::new(&key, value, "environment", variable));
+            self.set(&key, value, "environment", variable);
         }
     }
 

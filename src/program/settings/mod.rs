@@ -134,26 +134,22 @@ impl Settings {
         self.rows.iter().find(|row| row.key() == key)
     }
 
-    /// Returns the values that a start in a mode takes for `max_rounds` and `max_failures`, if the machine has these
-    /// fields and a layer above the defaults has a value.
+    /// Returns the configured start values of the fields `max_rounds` and `max_failures` that the machine has.
     pub fn start_values(&self, mode: &ModeInfo) -> Vec<(&'static str, Value)> {
-        let rounds = format!("rounds.{}", mode.name);
-        let keys = [
-            (MAX_ROUNDS, rounds.as_str()),
-            (MAX_FAILURES, MAX_FAILURES_KEY),
-        ];
+        let rounds = rounds_key(mode);
+        let keys = [(MAX_ROUNDS, &*rounds), (MAX_FAILURES, MAX_FAILURES_KEY)];
         let values = keys.into_iter().filter_map(|(name, key)| {
-            let field = self
-                .info
-                .table
-                .state
-                .field(name)
-                .filter(|field| field.at_start)?;
-            let row = self.row(key).filter(|row| row.layer != "default")?;
-            Some((field.name, row.value.clone()))
+            let field = self.info.state.field(name)?;
+            let row = self.row(key)?;
+            (field.at_start && row.layer != "default").then(|| (name, row.value.clone()))
         });
         values.collect()
     }
+}
+
+/// Returns the key of a mode's rounds.
+fn rounds_key(mode: &ModeInfo) -> String {
+    format!("rounds.{}", mode.name)
 }
 
 /// Prints every setting that holds here, with its source.
@@ -174,8 +170,7 @@ pub(super) fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failu
     Ok(Exit::Complete)
 }
 
-/// Returns the path of the user's file, which may be missing: below `XDG_CONFIG_HOME` if that is absolute, else below
-/// `~/.config`. Returns `None` if neither is absolute and UTF-8.
+/// Returns the path of the user's file, which may be missing: below an absolute `XDG_CONFIG_HOME`, or else below `~/.config`.
 pub(super) fn user_path() -> Option<Utf8PathBuf> {
     // The XDG specification has a relative path ignored.
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);

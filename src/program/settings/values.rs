@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{AUTO, MOST_MINUTES, MOST_ROUNDS};
 use crate::process::configured::ConfiguredCommand;
-use crate::process::limits::{Limits, Spelled};
+use crate::process::limits::Spelled;
 use crate::program::info::ProgramInfo;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::settings::ReviewerSettings;
@@ -47,8 +47,7 @@ impl Values {
         )
     }
 
-    /// Checks the names of reviewers and modes, and that no reviewer has a setting without an effect. A message has its
-    /// help in a second line.
+    /// Checks the names of reviewers and modes, and each reviewer. A message has its help in a second line.
     pub(super) fn check(&self, info: &ProgramInfo) -> Result<(), String> {
         if self.reviewer != AUTO && !self.reviewers.contains_key(&self.reviewer) {
             return Err(self.unknown_reviewer(&self.reviewer));
@@ -57,18 +56,15 @@ impl Values {
             let help = "`auto` means any installed reviewer; give yours another name";
             return Err(format!("the name `auto` is reserved\n{help}"));
         }
-        let mut reviewers = self.reviewers.values();
-        if let Some(problem) = reviewers.find_map(ReviewerSettings::problem) {
-            return Err(problem);
-        }
         let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
-        let mut named = self.rounds.keys();
-        named
-            .find(|mode| !modes.contains(&mode.as_str()))
-            .map_or(Ok(()), |mode| {
-                let modes = modes.join("`, `");
-                Err(format!("unknown mode `{mode}`\nthe modes are `{modes}`"))
-            })
+        let is_unknown = |mode: &&String| !modes.contains(&mode.as_str());
+        let unknown_mode = self.rounds.keys().find(is_unknown).map(|mode| {
+            let modes = modes.join("`, `");
+            format!("unknown mode `{mode}`\nthe modes are `{modes}`")
+        });
+        let mut reviewers = self.reviewers.values();
+        let problem = reviewers.find_map(ReviewerSettings::problem);
+        problem.or(unknown_mode).map_or(Ok(()), Err)
     }
 }
 
@@ -85,16 +81,6 @@ pub struct LimitSettings {
     pub max_failures: Option<Positive<MOST_ROUNDS>>,
     /// Minutes without a sign of life after which a loop is archived.
     pub stale_minutes: Positive<MOST_MINUTES>,
-}
-
-impl LimitSettings {
-    /// Returns the limits of a reviewer that has none of its own.
-    pub fn review(&self) -> Limits {
-        Limits {
-            timeout: self.timeout.0,
-            idle: self.idle_timeout.0,
-        }
-    }
 }
 
 /// A whole number from 1 to `MAX`.
