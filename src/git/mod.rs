@@ -165,9 +165,9 @@ impl Git {
 
     /// Runs a command that has to succeed, its words separated by spaces, with more arguments. Returns its whole output.
     pub(crate) fn call(&self, command: &str, more: &[&str], stdin: &[u8]) -> Called<Vec<u8>> {
-        let time_left = |at: Instant| at.saturating_duration_since(Instant::now());
-        let timeout = self.deadline.map_or(COMMAND_TIMEOUT, time_left);
-        let timeout = timeout.min(COMMAND_TIMEOUT);
+        let until = |at: Instant| at.saturating_duration_since(Instant::now());
+        let time_left = self.deadline.map_or(COMMAND_TIMEOUT, until);
+        let timeout = time_left.min(COMMAND_TIMEOUT);
         let name = command.split(' ').next().unwrap_or(command);
         let config = self.config.iter().flat_map(|setting| ["-c", setting]);
         let words = config.chain(command.split(' ')).chain(more.iter().copied());

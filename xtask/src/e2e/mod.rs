@@ -21,6 +21,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 
 use clap::Args;
 use miette::IntoDiagnostic as _;
@@ -119,9 +120,9 @@ fn play_all(stage: &Stage, rows: &[Row<'_>]) -> bool {
     };
     let failures: Vec<String> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..=processors).map(|_| scope.spawn(work)).collect();
-        let workers = workers.into_iter();
-        workers
-            .flat_map(|worker| worker.join().expect("no scenario panics"))
+        let ended = workers.into_iter().map(ScopedJoinHandle::join);
+        ended
+            .flat_map(|failures| failures.expect("no scenario panics"))
             .collect()
     });
     let [played, failed] = [rows.len(), failures.len()];
