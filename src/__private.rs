@@ -3,7 +3,7 @@
 pub use crate::__extra as extra;
 pub use crate::behaviours::ask::Asked;
 pub use crate::behaviours::observe::{self, ReviewSeen, RunSeen};
-pub use crate::behaviours::{Step, attempt, decide, or_else, settle, verify};
+pub use crate::behaviours::{Step, decide, try_in_turn, verify};
 pub use crate::machine::table::{Choice, Question, ReviewSpec, Severity, Subject, Taker};
 pub use crate::machine::{Focus, LoopFacts, PersonaInfo, PhaseDeclaration};
 pub use crate::review::{Reviewed, Settled, evidence, subject};

@@ -9,8 +9,6 @@ pub mod loop_message;
 pub mod observe;
 pub mod verify;
 
-use std::ops::ControlFlow;
-
 use self::observe::Observed;
 use crate::machine::{EdgeAt, LoopHandle, Refusal, Refused};
 
@@ -44,10 +42,6 @@ impl<A> Step<A> {
     }
 }
 
-/// A loop on its way through the transitions of an outcome: `Continue` until one of them was taken, or was refused for another
-/// reason than its guard.
-pub type Attempt<L, A> = ControlFlow<Result<A, Refused<A>>, L>;
-
 /// Takes a loop through the transitions that `attempts` tries for the result of a look at it. `note` sets the run that the
 /// next change counts. The run lock is held until then: another process must not see the same again.
 ///
@@ -57,59 +51,44 @@ pub fn decide<L, A, S>(
     held: L,
     observed: Result<Observed<S>, Refusal>,
     note: impl FnOnce(L, Option<String>) -> L,
-    attempts: impl FnOnce(Attempt<L, A>, S) -> Attempt<L, A>,
+    attempts: impl FnOnce(L, S) -> Result<Step<A>, Refused<A>>,
 ) -> Result<Step<A>, Refused<A>>
 where
     L: Into<A>,
-    A: LoopHandle,
 {
     match observed {
         Ok(Observed {
             seen,
             run,
             lock: _lock,
-        }) => settle(attempts(attempt(note(held, run)), seen)),
+        }) => attempts(note(held, run), seen),
         Err(refusal) => Err(Refused::new(held.into(), refusal)),
     }
 }
 
-/// Begins an attempt.
-pub fn attempt<L, A>(held: L) -> Attempt<L, A> {
-    Attempt::Continue(held)
-}
-
-/// Tries a transition, if none was taken yet. Only a guard's refusal leaves the way open for the next one.
-pub fn or_else<L, A, N>(
-    before: Attempt<L, A>,
-    transition: impl FnOnce(L) -> Result<N, Refused<L>>,
-) -> Attempt<L, A>
-where
-    N: Into<A>,
-    L: Into<A>,
-{
-    match transition(before?) {
-        Ok(next) => Attempt::Break(Ok(next.into())),
-        Err(Refused { held, refusal }) if matches!(*refusal, Refusal::Guard(_)) => {
-            Attempt::Continue(held)
-        }
-        Err(refused) => Attempt::Break(Err(refused.map(Into::into))),
-    }
-}
-
-/// Converts an attempt into the outcome of the stop.
+/// Tries transitions in turn until one is taken. Only a guard's refusal leaves the way open for the next one.
 ///
 /// # Errors
-/// Returns an error if a transition was refused for another reason than its guard.
-pub fn settle<L, A>(attempt: Attempt<L, A>) -> Result<Step<A>, Refused<A>>
+/// Returns the loop and the reason if a transition was refused for another reason than its guard.
+pub fn try_in_turn<L, A>(
+    mut held: L,
+    transitions: &[&dyn Fn(L) -> Result<A, Refused<L>>],
+) -> Result<Step<A>, Refused<A>>
 where
     L: Into<A>,
     A: LoopHandle,
 {
-    match attempt {
-        Attempt::Continue(held) => Ok(Step::Waits(held.into())),
-        Attempt::Break(taken) => taken.map(|now| match now.raw().last_edge() {
-            Some(edge) => Step::Moved { now, edge },
-            None => Step::Waits(now),
-        }),
+    for transition in transitions {
+        match transition(held) {
+            Ok(now) => {
+                return Ok(match now.raw().last_edge() {
+                    Some(edge) => Step::Moved { now, edge },
+                    None => Step::Waits(now),
+                });
+            }
+            Err(refused) if matches!(*refused.refusal, Refusal::Guard(_)) => held = refused.held,
+            Err(refused) => return Err(refused.map(Into::into)),
+        }
     }
+    Ok(Step::Waits(held.into()))
 }

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use claudex_loop::behaviours::{Step, attempt, or_else, settle};
+use claudex_loop::behaviours::{Step, try_in_turn};
 use claudex_loop::machine::Refused;
 use claudex_loop::message::Message;
 use claudex_loop::process::environment::Environment;
@@ -103,7 +103,7 @@ impl Driver<'_> {
                         Round::read(held.raw(), &REVIEWING_REVIEW)
                             .and_then(|round| round.inspect()) =>
             {
-                settle(or_else(attempt(held), |held| held.revise(&settled)))
+                try_in_turn(held, &[&|held| Ok(held.revise(&settled)?.into())])
             }
             held => self.program.step(held, self.settings),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use claudex_loop::behaviours::{attempt, or_else, settle};
+use claudex_loop::behaviours::try_in_turn;
 use claudex_loop::machine::Raw;
 use claudex_loop::review::Subject;
 use claudex_loop::review::runs::{self, Run};
@@ -86,7 +86,7 @@ fn stop(held: AnyLoop) -> Stopped {
         Err(missing) if missing.reminds => Transition::Remind,
         Err(_) => return Ok(Step::Over(held)),
     };
-    settle(or_else(attempt(held), |held| work::take(held, transition)))
+    try_in_turn(held, &[&|held| work::take(held, transition.clone())])
 }
 
 /// Reads the directory of a loop's plan.

@@ -1,4 +1,4 @@
-use claudex_loop::behaviours::{attempt, or_else, settle};
+use claudex_loop::behaviours::try_in_turn;
 use claudex_loop::{Refusal, Refused, Step};
 
 use crate::own::{AnyLoop, Counting, Loop, OnStop};
@@ -18,11 +18,10 @@ impl OnStop for ThreeLines {
             }
         };
         // Then try transitions in turn: the next only where a guard refused the one before.
-        let attempt = attempt(held);
-        settle(if lines >= 3 {
-            or_else(attempt, |held| held.finish())
+        if lines >= 3 {
+            try_in_turn(held, &[&|held| Ok(held.finish()?.into())])
         } else {
-            or_else(attempt, |held| held.remind())
-        })
+            try_in_turn(held, &[&|held| Ok(held.remind()?.into())])
+        }
     }
 }
