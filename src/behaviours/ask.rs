@@ -70,7 +70,7 @@ impl Answer {
         // A transition without arguments is its name.
         let variant = serde_json::to_value(&transition).unwrap_or_default();
         let fields = variant.as_object().into_iter().flat_map(Map::values);
-        let given = fields
+        let values = fields
             .filter_map(Json::as_object)
             .flatten()
             .filter(|(_, value)| !value.is_null());
@@ -78,7 +78,7 @@ impl Answer {
             label: label.into(),
             description: String::new(),
             transition: transition.into(),
-            arguments: given
+            arguments: values
                 .map(|(name, value)| (name.clone(), to_plain(value)))
                 .collect(),
         }
@@ -115,7 +115,7 @@ impl Answer {
 /// Returns the reason if the question or its header is empty, or if one of the program's labels cannot be shown.
 pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> {
     let declared = raw.table().phases[raw.phase()].question();
-    let asked = match (own, declared) {
+    let question = match (own, declared) {
         (Some(own), _) => {
             own.check_labels()?;
             own
@@ -132,7 +132,7 @@ pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> 
         _ => return Ok(None),
     };
     let text = declared.and_then(|question| question.text);
-    asked.into_plain(text).map(Some)
+    question.into_plain(text).map(Some)
 }
 
 impl Asked {

@@ -17,7 +17,7 @@ use crate::process::configured::ConfiguredCommand;
 use crate::process::limits::Spelled;
 use crate::review::findings::{Finding, Severity};
 use crate::review::round::{Listener, RoundEvent};
-use crate::review::worktree::{Snapshot, WorktreeError, own_files};
+use crate::review::worktree::tree_id;
 use crate::text;
 
 /// The most commands of a list.
@@ -194,18 +194,9 @@ fn log_name(number: usize) -> String {
     format!("verify-{number}.log")
 }
 
-/// Returns the tree id of the work tree without our own files and the loop's document. Outside of git it is empty.
-fn tree(raw: &Raw) -> io::Result<String> {
-    let root = raw.root();
-    let mut own_files = own_files(raw.store(), &root);
-    if let Ok(document) = raw.store().path_of(raw.id()).strip_prefix(&root) {
-        own_files.push(own_files::without(document.as_str()));
-    }
-    match Snapshot::take(&root, &own_files, None) {
-        Ok(snapshot) => Ok(snapshot.tree().to_owned()),
-        Err(WorktreeError::NoRepository { .. }) => Ok(String::new()),
-        Err(error) => Err(io::Error::other(error)),
-    }
+/// Returns the tree id of the work tree without our own files. It is empty if git has none.
+fn tree(raw: &Raw) -> String {
+    tree_id(raw.store(), None).unwrap_or_default()
 }
 
 /// Returns the results of the commands for users and models: each with its end and the last of what it wrote, or why it was
@@ -276,7 +267,7 @@ fn run(
         std::thread::sleep(POLL_INTERVAL);
     };
 
-    let tree_before = tree(raw).map_err(unobserved(SUBJECT))?;
+    let tree_before = tree(raw);
     let newest = VerifyRun::newest(raw, commands);
     let is_same_tree = !tree_before.is_empty() && newest.tree_before == tree_before;
     if is_same_tree && (line.is_none() || newest.problem(raw).is_none()) {
@@ -289,7 +280,7 @@ fn run(
     let run = VerifyRun {
         tree_before,
         commands,
-        tree_after: tree(raw).map_err(unobserved(SUBJECT))?,
+        tree_after: tree(raw),
     };
     raw.note(ENDED, &run).map_err(Refusal::Store)?;
     Ok(Some(run))

@@ -45,7 +45,7 @@ pub(super) fn command() -> Command {
 
 /// Runs the subcommand. Exits with 1 if a file has findings, and with 2 if one cannot be read.
 pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
-    let command = Machines::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
+    let command = Machines::from_arg_matches(matches)?;
 
     let mut exit = Exit::Complete;
     match command {

@@ -77,7 +77,7 @@ pub(super) fn review_arguments(review: Command) -> Command {
 
 /// Runs the subcommand `run`.
 pub(super) fn run(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let arguments = Run::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
+    let arguments = Run::from_arg_matches(matches)?;
     if let Some(id) = &arguments.resume {
         let held = resume::open(id)?;
         let root = held.raw().store().root().to_owned();
@@ -99,7 +99,7 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> Result<Exit, Failu
 
 /// Runs `review` with the flag `--changes`.
 pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let changes = Changes::from_arg_matches(matches).map_err(|error| Failure::usage(&error))?;
+    let changes = Changes::from_arg_matches(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let topic: Vec<String> = text("id").into_iter().chain(changes.topic).collect();
     let mut fields = vec![("topic", topic.join(" ").into())];

@@ -79,16 +79,6 @@ impl Failure {
         Self { exit, ..self }
     }
 
-    /// Turns an error of clap about arguments that were not typed on the command line into a failure.
-    pub fn usage(error: &clap::Error) -> Self {
-        let rendered = error.render().to_string();
-        let message = rendered.trim_start_matches("error: ").trim();
-        let (first, help) = message
-            .split_once("\n\n")
-            .unwrap_or((message, "see --help"));
-        Self::with_help(Exit::Usage, first.trim().to_owned(), help.trim())
-    }
-
     /// Makes a fault of an error.
     pub fn internal(error: impl Diagnostic) -> Self {
         Self::new(Exit::Internal, error)
@@ -124,6 +114,18 @@ impl Failure {
             report += &format!("\n{cyan}  help: {cyan:#}{help}");
         }
         out::report(&report);
+    }
+}
+
+impl From<clap::Error> for Failure {
+    /// Converts an error about arguments that were not typed on the command line.
+    fn from(error: clap::Error) -> Self {
+        let rendered = error.render().to_string();
+        let message = rendered.trim_start_matches("error: ").trim();
+        let (first, help) = message
+            .split_once("\n\n")
+            .unwrap_or((message, "see --help"));
+        Self::with_help(Exit::Usage, first.trim().to_owned(), help.trim())
     }
 }
 

@@ -86,12 +86,11 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     if needs_loops {
         loops::all_usable(info)?;
     }
-    let usage = |error| Failure::usage(&error);
     if command_line::is_machine_verb(program, name) {
-        let verb = program.app.parse(matches).map_err(usage)?;
+        let verb = program.app.parse(matches)?;
         return verbs::verb(program, verb);
     }
-    run(program, Command::from_arg_matches(matches).map_err(usage)?)
+    run(program, Command::from_arg_matches(matches)?)
 }
 
 /// Runs a command that every program has.

@@ -67,7 +67,7 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     if !text.trim().is_empty() {
         words.extend(["--".to_owned(), text.to_owned()]);
     }
-    (whole.try_get_matches_from(words)).map_err(|error| Failure::usage(&error))
+    Ok(whole.try_get_matches_from(words)?)
 }
 
 /// Takes and removes the text typed after a slash command of this session, or returns `None` if nothing was kept.

@@ -160,9 +160,8 @@ pub(super) fn start_with(
 ) -> Result<Exit, Failure> {
     let whole = command_line::command(program);
     let start = whole.find_subcommand("start").cloned().unwrap_or_default();
-    let parsed = start.no_binary_name(true).try_get_matches_from(arguments);
-    let matches = parsed.map_err(|error| Failure::usage(&error))?;
-    begin(program, &matches, true)
+    let matches = start.no_binary_name(true).try_get_matches_from(arguments);
+    begin(program, &matches?, true)
 }
 
 /// Starts a loop by the arguments, and prints its first message. `by_user`: the user decided so, also inside a session.

@@ -132,7 +132,7 @@ pub(super) fn take_answer(
         }
     }
     let verb = parse(program, answer.transition, flags, raw.id()).map_err(|error| {
-        let why = text::one_line(&Failure::usage(&error).to_string(), 300);
+        let why = text::one_line(&Failure::from(error).to_string(), 300);
         let transition = answer.transition;
         let problem = format!("{transition} cannot be taken: {why}");
         Failure::refuse(problem, &messages::unchanged(raw))
