@@ -27,6 +27,9 @@ impl<M: Machine> fmt::Debug for Held<M> {
 
 impl<M: Machine> Held<M> {
     /// Opens a loop: repairs the traces of a crash, checks the machine, the phase and every field.
+    ///
+    /// # Errors
+    /// Returns an error if the loop is not there, belongs to another machine, or has values that the machine does not know.
     pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
         Self::from_record(store, store.open(id)?, actor)
     }
@@ -52,7 +55,11 @@ impl<M: Machine> Held<M> {
         })
     }
 
-    /// Starts a loop in the first phase of a mode that the actor may start, with some of its fields. An error leaves nothing behind.
+    /// Starts a loop in the first phase of a mode, with some of its fields.
+    ///
+    /// # Errors
+    /// Returns an error if the mode is not for that actor, a value does not fit, another loop is active, or the store cannot
+    /// write. Nothing is left behind.
     pub fn begin(
         store: &Store,
         mode: &'static ModeInfo,
@@ -64,7 +71,10 @@ impl<M: Machine> Held<M> {
     }
 
     /// Starts a loop from the bytes of the document `file`, a canonical path: at the phase that it names, with the values of its
-    /// fields. Fields that it lacks have their initial values. Unknown keys stay. An error changes nothing.
+    /// fields. Fields that it lacks have their initial values. Unknown keys stay.
+    ///
+    /// # Errors
+    /// Returns an error if the document cannot be taken up. Nothing is changed then.
     pub fn import(
         store: &Store,
         bytes: &[u8],
@@ -190,8 +200,10 @@ impl<M: Machine> Held<M> {
         self.raw.draft.text.extend(lines);
     }
 
-    /// Takes a transition: finds the edge that is open, checks actor and evidence, and commits by compare-and-swap. A refusal
-    /// hands the loop back.
+    /// Takes a transition: finds the edge that is open, checks actor and evidence, and commits by compare-and-swap.
+    ///
+    /// # Errors
+    /// See [`super::Refusal`]. The loop is handed back.
     pub fn take(
         self,
         transition: &M::Transition,

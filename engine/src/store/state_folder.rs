@@ -41,7 +41,12 @@ const LOG: &str = "log";
 const READ_LOG_BYTES: u64 = 256 * 1024;
 const MAX_LOG_LINE_CHARS: usize = 4000;
 
-/// The loops of one machine in one project. Making one creates nothing. A method that returns a [`StoreError`] changed nothing.
+/// The loops of one machine in one project. Making one creates nothing.
+///
+/// # Errors
+///
+/// Each method returns an error if there is no such loop, it is not this user's, another process changed it meanwhile, or it
+/// cannot be read or written. See [`StoreError`]. Nothing was changed then.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(super) spec: &'static StateSpec,
