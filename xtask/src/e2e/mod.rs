@@ -43,6 +43,9 @@ pub(crate) struct Options {
     /// Use this release archive instead of one of the debug build
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
+    /// Draw the kept screens as FOLDER/NAME.svg
+    #[arg(long, value_name = "FOLDER")]
+    pictures: Option<PathBuf>,
 }
 
 /// One scenario with one client.
@@ -94,6 +97,7 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
         root,
         folder,
         keep: options.keep,
+        pictures: options.pictures.clone(),
     };
     let passed = play_all(&stage, &rows);
     if passed && !options.keep {

@@ -1,11 +1,11 @@
 //! Plays one scenario: its steps in order.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use miette::{Context as _, miette};
+use miette::{Context as _, IntoDiagnostic as _, miette};
 
 use super::agent::Agent;
 use super::check;
@@ -25,6 +25,9 @@ const SCENARIO_TIMEOUT: Duration = Duration::from_secs(300);
 /// The longest time that processes may outlive their client.
 const LEFTOVERS_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The number of lines of a picture.
+const PICTURE_LINES: usize = 44;
+
 /// The session of Codex's model.
 const CODEX: &str = "codex";
 
@@ -36,6 +39,8 @@ pub(super) struct Stage {
     /// The parent of the scenarios' folders.
     pub(super) folder: PathBuf,
     pub(super) keep: bool,
+    /// The folder for pictures of the kept screens.
+    pub(super) pictures: Option<PathBuf>,
 }
 
 /// The result of one scenario.
@@ -204,7 +209,29 @@ impl<'a> Play<'a> {
         };
         let screens = self.stage.root.join("tests/e2e/screens");
         let path = screens.join(format!("{name}.txt"));
-        terminal.wait_until(|seen| compare_screen(&path, &seen.text))
+        terminal.wait_until(|seen| compare_screen(&path, &seen.text))?;
+        match &self.stage.pictures {
+            Some(folder) => self.draw_screen(terminal, &folder.join(format!("{name}.svg"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Draws the end of the screen, without the paths of this run.
+    fn draw_screen(&self, terminal: &Terminal, picture: &Path) -> miette::Result<()> {
+        let mut screen = terminal.look_in_colours()?;
+        for (path, word) in [
+            (&self.home.project, "[project]"),
+            (&self.home.home, "[home]"),
+            (&self.home.folder, "[folder]"),
+            (&self.stage.root, "[repository]"),
+        ] {
+            screen = screen.replace(&*path.to_string_lossy(), word);
+        }
+        let mut lines: Vec<&str> = screen.trim_end().lines().collect();
+        lines.dedup_by(|next, before| next.trim().is_empty() && before.trim().is_empty());
+        let end = &lines[lines.len().saturating_sub(PICTURE_LINES)..];
+        let svg = anstyle_svg::Term::new().render_svg(&end.join("\n"));
+        fs_err::write(picture, svg).into_diagnostic()
     }
 
     fn check(&self, check: &Check) -> miette::Result<()> {

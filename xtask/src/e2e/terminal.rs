@@ -144,6 +144,13 @@ impl Terminal {
         Screen::parse(&screen).ok_or_else(|| miette!("tmux printed no cursor: {screen:?}"))
     }
 
+    /// Returns the screen with the escapes for its colours.
+    pub(super) fn look_in_colours(&self) -> miette::Result<String> {
+        let mut command = tmux(&self.folder);
+        command.args(["capture-pane", "-p", "-e"]);
+        crate::output(&mut command)
+    }
+
     /// Waits until the screen has all of `has` and nothing of `lacks`. Line breaks do not count.
     pub(super) fn wait_for(&self, has: &[Pattern], lacks: &[Pattern]) -> miette::Result<()> {
         self.wait_until(|screen| {
