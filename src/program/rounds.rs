@@ -130,7 +130,7 @@ pub(super) fn outcome(run: &Run) -> String {
 /// Returns the counts of a file's findings, or `None` if it is not a findings file.
 pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
     let findings = answer::read(std::str::from_utf8(bytes).ok()?).ok()?;
-    Some(Counts::of(&findings))
+    Some(Counts::new(&findings))
 }
 
 /// Returns when a loop began: before its journal if it was imported.

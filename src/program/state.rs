@@ -49,8 +49,8 @@ pub(super) fn state(
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let value = match (helper, &arguments[..]) {
         ("new-id", []) => {
-            let id = LoopId::new_stamp(Timestamp::now());
-            let id = id.map_err(|error| failure(Exit::Internal, error))?;
+            let id = LoopId::new_stamp(Timestamp::now())
+                .map_err(|error| failure(Exit::Internal, error))?;
             Some(id.to_string())
         }
         ("valid-id", [id]) => return Ok(LoopId::parse(id, info.state.ids).is_ok().into()),

@@ -289,7 +289,7 @@ impl<'r> Round<'r> {
         let verdicts = self
             .verdicts(|run| self.is_of_this_text(run))
             .map_err(unreadable)?;
-        let open = Counts::of(verdicts.iter().flat_map(Run::findings));
+        let open = Counts::new(verdicts.iter().flat_map(Run::findings));
         let unsettled = open.blocking(self.spec.blocking.min(Severity::Medium));
         let why = why
             .map(|why| why.trim().to_owned())

@@ -68,7 +68,7 @@ pub struct Counts {
 
 impl Counts {
     /// Counts findings.
-    pub fn of<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Self {
+    pub fn new<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Self {
         let mut counts = Self::default();
         for finding in findings {
             match finding.severity {

@@ -127,7 +127,7 @@ impl Run {
 
     /// Returns the number of findings of each severity, if the run gave a verdict.
     pub fn counts(&self) -> Option<Counts> {
-        self.verdict().map(Counts::of)
+        self.verdict().map(Counts::new)
     }
 
     /// Returns the findings; none without a verdict.

@@ -155,9 +155,10 @@ fn report(check: &Check<'_>, cycle: &Cycle<'_, '_>) {
         let is_raised = changes.any(|change| matches!(change, Change::Raise));
         is_raised.then(|| format!("`{}` resets `{}`; ", reset.declared.name, field.name))
     });
-    let args = [distinct(phases), distinct(names), resets.collect()];
-    let args = args.each_ref().map(String::as_str);
-    check.add("unbounded_cycle", &cycle[0].declared.name, &args);
+    let [phases, names] = [distinct(phases), distinct(names)];
+    let resets: String = resets.collect();
+    let first = &cycle[0].declared.name;
+    check.add("unbounded_cycle", first, &[&phases, &names, &resets]);
 }
 
 /// Returns names as a sentence has them, each once.

@@ -49,7 +49,7 @@ fn form_counts_every_item_or_is_unreadable() {
             let (expected, answer) = form.split_once('\n').unwrap();
             let answer = answer.replace("{ONE}", ONE).replace("{CLEAN}", CLEAN);
             let actual = match read(&answer) {
-                Ok(findings) => Counts::of(&findings).to_string(),
+                Ok(findings) => Counts::new(&findings).to_string(),
                 Err(_) if expected == "unreadable" => expected.to_owned(),
                 Err(cause) => format!("unreadable: {}", cause.detail),
             };

@@ -4,7 +4,7 @@ use crate::review::findings::Counts;
 use proptest::prelude::*;
 
 fn counts(text: &str) -> (usize, usize, usize) {
-    let Counts { high, medium, low } = Counts::of(&read(text).expect(text));
+    let Counts { high, medium, low } = Counts::new(&read(text).expect(text));
     (high, medium, low)
 }
 
@@ -96,7 +96,7 @@ proptest! {
         let findings = found;
         let text = render(1, &findings);
         let again = read(&text).expect(&text);
-        prop_assert_eq!(Counts::of(&again), Counts::of(&findings), "{}", text);
+        prop_assert_eq!(Counts::new(&again), Counts::new(&findings), "{}", text);
         // Only white space beside a bracket may move.
         let solid = |text: &str| text.split_whitespace().collect::<String>();
         // What holds no letter says nothing; how it is quoted may change from one writing to the next.

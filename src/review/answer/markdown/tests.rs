@@ -3,7 +3,7 @@ use super::*;
 use crate::review::findings::Counts;
 
 fn counts(text: &str) -> (usize, usize, usize) {
-    let Counts { high, medium, low } = Counts::of(&findings(text));
+    let Counts { high, medium, low } = Counts::new(&findings(text));
     (high, medium, low)
 }
 
