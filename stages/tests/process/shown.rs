@@ -114,7 +114,9 @@ fn scores_read_as_scores() {
         .person(&["journal", id.split(' ').nth(2).unwrap()])
         .done();
     let texts = [status, journal, project.read(STATE)].concat();
-    assert!(!texts.contains("10000"), "{texts}");
+    // A digest may have the same digits.
+    let mut words = texts.split(|c: char| !c.is_alphanumeric());
+    assert!(words.all(|word| word != "10000"), "{texts}");
 }
 
 #[test]
