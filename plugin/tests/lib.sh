@@ -87,9 +87,25 @@ finish() {
     exit 0
 }
 
-# --- JSON: python3 where there is one, else jq -------------------------------------------------------------------
+# --- JSON: jq where there is one, else python3 -------------------------------------------------------------------
 
-if python3 -c 'import json' >/dev/null 2>&1; then
+if command -v jq >/dev/null 2>&1; then
+    json_valid() { [ "$(jq -s length "$1" 2>/dev/null)" = 1 ]; }
+    json_get() {
+        json_file=$1
+        shift
+        jq -r 'reduce $ARGS.positional[] as $k (.; if type == "array" then .[$k | tonumber] else .[$k] end) // ""' \
+            "$json_file" --args "$@" 2>/dev/null
+    }
+    # Prints the words of a hook's answer as assignments.
+    json_hook() {
+        words=$(jq -r '(.hookSpecificOutput.additionalContext // "") as $own
+            | (if $own == "" then [.decision, .reason] else ["remind", $own] end) as [$decision, $reason]
+            | @sh "decision=\($decision // "") reason=\($reason // "") note=\(.systemMessage // "")"' "$1" 2>/dev/null)
+        printf '%s\n' "${words:-decision= reason= note=}"
+    }
+    json_text() { jq -n --arg t "$1" '$t'; }
+elif python3 -c 'import json' >/dev/null 2>&1; then
     # Exactly one document, as the client wants it: json.load refuses a second one.
     json_valid() { python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$1"; }
     json_get() {
@@ -104,18 +120,24 @@ except Exception:
     pass
 ' "$@"
     }
-    json_text() { python3 -c 'import json, sys; print(json.dumps(sys.argv[1]))' "$1"; }
-elif command -v jq >/dev/null 2>&1; then
-    json_valid() { [ "$(jq -s length "$1" 2>/dev/null)" = 1 ]; }
-    json_get() {
-        json_file=$1
-        shift
-        jq -r 'reduce $ARGS.positional[] as $k (.; if type == "array" then .[$k | tonumber] else .[$k] end) // ""' \
-            "$json_file" --args "$@" 2>/dev/null
+    json_hook() {
+        python3 -c '
+import json, shlex, sys
+try:
+    answer = json.load(open(sys.argv[1]))
+    own = answer.get("hookSpecificOutput", {})
+    words = {"decision": answer.get("decision"), "reason": answer.get("reason"), "note": answer.get("systemMessage")}
+    if own.get("additionalContext"):
+        words.update(decision="remind", reason=own["additionalContext"])
+except Exception:
+    words = dict.fromkeys(["decision", "reason", "note"])
+for word, value in words.items():
+    print(word + "=" + shlex.quote(value or ""))
+' "$1"
     }
-    json_text() { jq -n --arg t "$1" '$t'; }
+    json_text() { python3 -c 'import json, sys; print(json.dumps(sys.argv[1]))' "$1"; }
 else
-    echo "these tests read JSON with python3 or jq, and neither is here" >&2
+    echo "these tests read JSON with jq or python3, and neither is here" >&2
     exit 1
 fi
 
@@ -154,19 +176,17 @@ count_states() { find "$states" -maxdepth 1 -name '*.state' 2>/dev/null | wc -l 
 hook() {
     printf '%s' "$1" | CLAUDE_PLUGIN_ROOT="$PLUGIN" "$PLUGIN/hooks/stop-hook.sh" >"$work/out.json" 2>"$work/err.txt"
     status=$?
-    decision=$(json_get "$work/out.json" decision)
-    reason=$(json_get "$work/out.json" hookSpecificOutput additionalContext)
-    if [ -n "$reason" ]; then
-        decision=remind
-    else
-        reason=$(json_get "$work/out.json" reason)
-    fi
-    note=$(json_get "$work/out.json" systemMessage)
+    eval "$(json_hook "$work/out.json")"
 }
 
 # fire [SESSION]: a stop of that session (s1) in the current folder.
 fire() {
-    hook "{\"session_id\":\"${1-s1}\",\"cwd\":$(json_text "$(pwd -P)"),\"hook_event_name\":\"Stop\",\"stop_hook_active\":false}"
+    here=$(pwd -P)
+    if [ "$here" != "${json_of-}" ]; then
+        json_of=$here
+        json_here=$(json_text "$here")
+    fi
+    hook "{\"session_id\":\"${1-s1}\",\"cwd\":$json_here,\"hook_event_name\":\"Stop\",\"stop_hook_active\":false}"
 }
 
 # write_plan TEXT: writes a plan, as the agent does in its turn.
