@@ -71,6 +71,15 @@ fn findings_file_has_the_seeds_form_and_twin() {
     assert_eq!(tree(&project.folder()), before);
 }
 
+#[test]
+fn low_finding_alone_keeps_round_from_being_clean() {
+    let (project, id) = Project::reviewing(&[]);
+    let answer = "## Low\n- line 1: a typo (correct it)\n";
+    project.add_reviewer("low", "printf", &["%s", answer]);
+    project.reviews(&id, "low", 0, "high=0 medium=0 low=1");
+    has(&project.fire().blocked(), "### Claudex round 2 of 3");
+}
+
 // --- who reviews, and what ---------------------------------------------------------------------------------------
 
 #[test]
