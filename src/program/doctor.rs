@@ -50,7 +50,7 @@ fn fail<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Check
     })
 }
 
-/// Returns the value, or a problem with the help of the error or else this one.
+/// Returns the value, or a problem with the error's help. `help` is for an error that has none.
 fn usable<T, E: Diagnostic>(result: Result<T, E>, help: &str) -> Result<T, Check> {
     result.or_else(|error| {
         let own_help = error.help().map(|own| own.to_string());

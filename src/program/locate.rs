@@ -74,7 +74,7 @@ fn git_top(folder: &Utf8Path) -> &Utf8Path {
     top.unwrap_or(folder)
 }
 
-/// Returns an absolute path without symlinks, unless one leads nowhere. A part that is not there yet stays as it is.
+/// Returns an absolute path without symlinks, or `None` if one of them leads nowhere. A part that is not there yet stays as it is.
 pub(super) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let mut ancestors = path.ancestors();
     let there = ancestors.find(|folder| folder.symlink_metadata().is_ok())?;

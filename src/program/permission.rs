@@ -135,7 +135,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     !is_hidden && rest.is_some_and(|rest| rest.ends_with(end))
 }
 
-/// Returns an absolute path without symlinks, unless it goes up.
+/// Returns an absolute path without symlinks, or `None` if a part of the path is `..`.
 fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let goes_up = path
         .components()

@@ -67,7 +67,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts findings.
+    /// Returns the counts of findings.
     pub fn new<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Self {
         let mut counts = Self::default();
         for finding in findings {

@@ -173,7 +173,10 @@ fn edges_in<M: Machine>(phase: usize) -> impl Iterator<Item = &'static Edge<M>> 
         .filter(move |edge| edge.info.from.contains(&phase))
 }
 
-/// Returns the edge of a transition that is open in a phase, and the fields after it. No number may leave its range.
+/// Returns the edge of a transition that is open in a phase, and the fields after it.
+///
+/// # Errors
+/// Returns an error if no edge is declared there, none is open, or a number would leave its range.
 pub fn step<M: Machine>(
     phase: usize,
     fields: &M::Fields,
