@@ -31,48 +31,34 @@ struct Check {
     help: Option<String>,
 }
 
-/// The result of a check: a description of what is there, or a check that has no name yet.
+/// The result of a check: a description of what is there, or a warning or problem that has no name yet.
 type Checked = Result<String, Check>;
 
-fn warn<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Check> {
-    Err(Check {
+/// Makes a check without a name.
+fn check(result: &'static str, found: impl Into<String>, help: Option<String>) -> Check {
+    Check {
         name: "",
-        result: "warning",
+        result,
         found: found.into(),
-        help: Some(help.into()),
-    })
+        help,
+    }
 }
 
-fn fail<T>(found: impl Into<String>, help: impl Into<String>) -> Result<T, Check> {
-    warn(found, help).map_err(|check| Check {
-        result: "problem",
-        ..check
-    })
+fn warn(found: impl Into<String>, help: impl Into<String>) -> Checked {
+    Err(check("warning", found, Some(help.into())))
+}
+
+fn fail(found: impl Into<String>, help: impl Into<String>) -> Checked {
+    Err(check("problem", found, Some(help.into())))
 }
 
 /// Returns the value, or a problem with the error's help. `help` is for an error that has none.
 fn usable<T, E: Diagnostic>(result: Result<T, E>, help: &str) -> Result<T, Check> {
-    result.or_else(|error| {
+    result.map_err(|error| {
         let own_help = error.help().map(|own| own.to_string());
-        fail(error.to_string(), own_help.as_deref().unwrap_or(help))
+        let help = own_help.unwrap_or_else(|| help.to_owned());
+        check("problem", error.to_string(), Some(help))
     })
-}
-
-impl Check {
-    fn print(&self) {
-        let style = match self.result {
-            "ok" => out::GOOD,
-            "warning" => out::WARNING,
-            _ => out::BAD,
-        };
-        let found = text::lines(&self.found, MAX_TEXT_CHARS);
-        let line = format!("{:<7}  {:<13}  {found}", self.result, self.name);
-        out::emphasize(&line, self.result, style);
-        if let Some(help) = &self.help {
-            let help = text::lines(help, MAX_TEXT_CHARS);
-            out::line(&format!("         help: {help}"));
-        }
-    }
 }
 
 /// Runs the checks. The exit code is 1 if one of them found a problem.
@@ -81,14 +67,27 @@ pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
     let is_sound = checks.iter().all(|check| check.result != "problem");
     if json {
         out::json(&checks);
-    } else {
-        checks.iter().for_each(Check::print);
-        out::line(if is_sound {
-            "Loops can run."
-        } else {
-            "Fix each problem first: until then no loop runs as it should."
-        });
+        return Ok(is_sound.into());
     }
+    for check in &checks {
+        let style = match check.result {
+            "ok" => out::GOOD,
+            "warning" => out::WARNING,
+            _ => out::BAD,
+        };
+        let found = text::lines(&check.found, MAX_TEXT_CHARS);
+        let line = format!("{:<7}  {:<13}  {found}", check.result, check.name);
+        out::emphasize(&line, check.result, style);
+        if let Some(help) = &check.help {
+            let help = text::lines(help, MAX_TEXT_CHARS);
+            out::line(&format!("         help: {help}"));
+        }
+    }
+    out::line(if is_sound {
+        "Loops can run."
+    } else {
+        "Fix each problem first: until then no loop runs as it should."
+    });
     Ok(is_sound.into())
 }
 
@@ -100,8 +99,9 @@ fn run_checks(program: &Program) -> Result<Vec<Check>, Failure> {
     let state_home = check_state_home(info);
     let hooks = StopHooks::read(info, &root);
     let loaded = Settings::load(info, &root);
-    let usual = || Settings::usual(info);
-    let settings = loaded.as_ref().map_or_else(|_| usual(), Clone::clone);
+    let settings = loaded
+        .as_ref()
+        .map_or_else(|_| Settings::usual(info), Clone::clone);
     let mut checks = vec![
         ("program", check_program(program, &root)),
         ("hooks", check_hooks(info, &hooks)),
@@ -118,16 +118,11 @@ fn run_checks(program: &Program) -> Result<Vec<Check>, Failure> {
         checks.push(("run", check_command(command, &settings, &root)));
     }
     if info.reviews() {
-        checks.push(("reviewer", check_reviewer(&settings, &root)));
+        checks.push(("reviewer", check_reviewer(info, &settings, &root)));
     }
-    let checks = checks.into_iter().map(|(name, checked)| match checked {
-        Ok(found) => Check {
-            name,
-            result: "ok",
-            found,
-            help: None,
-        },
-        Err(failed) => Check { name, ..failed },
+    let checks = checks.into_iter().map(|(name, checked)| {
+        let check = checked.map_or_else(|failed| failed, |found| check("ok", found, None));
+        Check { name, ..check }
     });
     Ok(checks.collect())
 }
@@ -253,8 +248,8 @@ fn check_command(command: &str, settings: &Settings, root: &Utf8Path) -> Checked
 }
 
 /// Checks the reviewer that a loop gets. Names the others that are installed.
-fn check_reviewer(settings: &Settings, root: &Utf8Path) -> Checked {
-    let variable = settings.info.variable("REVIEWER");
+fn check_reviewer(info: &ProgramInfo, settings: &Settings, root: &Utf8Path) -> Checked {
+    let variable = info.variable("REVIEWER");
     let help = format!("set {variable} to another reviewer, such as lint");
     let chosen = usable(reviewers::choose(None, None, settings, root), &help)?;
     let names = settings.reviewers.iter();

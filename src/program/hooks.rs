@@ -8,7 +8,7 @@ use super::arguments::Hook;
 use super::builder::Program;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::settings::Settings;
+use super::settings::{self, Settings};
 use super::shell::quote;
 use super::surroundings::Surroundings;
 use super::{compaction, locate, out, permission, question_answer, session_start, stop};
@@ -54,9 +54,9 @@ fn keep_prompt(program: &Program, input: &Input, surroundings: &Surroundings) ->
         // A command may begin a review before the first stop. It reports unusable settings itself.
         let folder = surroundings.project.as_ref().or(surroundings.here.as_ref());
         if let (true, Some(session), Some(folder)) = (is_ours, &input.session_id, folder)
-            && let Ok(settings) = Settings::load(info, &locate::root(info.state, folder))
+            && Settings::load(info, &locate::root(info.state, folder)).is_ok()
         {
-            return (settings.keep_seen(session)).map_err(|error| error.to_string());
+            return settings::keep_environment(info, session).map_err(|error| error.to_string());
         }
         Ok(())
     };

@@ -8,7 +8,7 @@ use clap::{ArgMatches, FromArgMatches, ValueEnum};
 use super::arguments::{Command, Config, Hook, Report};
 use super::builder::{PROTOCOL, Program};
 use super::exit::{self, Exit, Failure};
-use super::settings::{self, Settings};
+use super::settings;
 use super::{
     Group, adopt, archive, command_line, display, doctor, hooks, import, loops, out, plugin,
     question_answer, resume, review, slash_arguments, start, state, verbs, verify,
@@ -64,7 +64,7 @@ fn frequent(words: &[OsString]) -> Option<Command> {
 fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let info = program.info;
     // Before anything calls git.
-    Settings::hook_environment(info, None);
+    settings::hook_environment(info, None);
     let matches = &slash_arguments::resolve(program, matches)?;
     let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);

@@ -215,7 +215,7 @@ pub fn begin_loop(
     } = request;
     program.extension.start(&mut request)?;
     let mut fields = request.fields;
-    for (name, value) in settings.start_values(mode) {
+    for (name, value) in settings.start_values(program.info, mode) {
         if fields.iter().all(|(known, _)| *known != name) {
             fields.push((name, value));
         }

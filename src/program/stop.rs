@@ -12,7 +12,7 @@ use super::builder::Program;
 use super::caller::UNKNOWN;
 use super::exit::Exit;
 use super::extension::Variables;
-use super::settings::Settings;
+use super::settings::{self, Settings};
 use super::surroundings::Surroundings;
 use super::{display, incompatible, locate, loops, messages, next_action, out, rounds};
 use crate::behaviours::Step;
@@ -192,8 +192,7 @@ impl Stop<'_> {
         let settings = Settings::load(self.program.info, self.store.root())
             .map_err(|error| error.to_string())?;
         if let Some(session) = &self.input.session_id {
-            settings
-                .keep_seen(session)
+            settings::keep_environment(self.program.info, session)
                 .map_err(|error| format!("cannot keep the session's reviewer: {error}"))?;
         }
         Ok(settings)

@@ -14,7 +14,7 @@ fn configured_reviewer_has_its_limits() {
         timeout: Some(Spelled(Duration::from_secs(7))),
         ..ReviewerSettings::default()
     };
-    settings.values.reviewers.insert("mine".to_owned(), mine);
+    settings.reviewers.insert("mine".to_owned(), mine);
     let chosen = choose(Some(" mine "), None, &settings, ROOT.into()).unwrap();
     assert_eq!(
         (chosen[0].shown.as_str(), &*chosen[0].name),
@@ -29,7 +29,7 @@ fn configured_reviewer_has_its_limits() {
     assert_eq!(lint[0].limits.timeout, settings.limits.timeout.0);
     assert_eq!(lint[0].limits.idle, settings.limits.idle_timeout.0);
 
-    settings.values.reviewer = "mine".to_owned();
+    settings.reviewer = "mine".to_owned();
     assert_eq!(
         choose(None, None, &settings, ROOT.into()).unwrap()[0].shown,
         "mine"
@@ -44,13 +44,13 @@ fn auto_without_clients_is_lint() {
             program: Some("/nowhere/at/all".to_owned()),
             ..settings.reviewers[name].clone()
         };
-        settings.values.reviewers.insert(name.to_owned(), missing);
+        settings.reviewers.insert(name.to_owned(), missing);
     }
     let mine = ReviewerSettings {
         program: Some("/bin/cat".to_owned()),
         ..ReviewerSettings::default()
     };
-    settings.values.reviewers.insert("mine".to_owned(), mine);
+    settings.reviewers.insert("mine".to_owned(), mine);
     let chosen = choose(Some("auto"), None, &settings, ROOT.into()).unwrap();
     assert_eq!(
         (chosen[0].shown.as_str(), &*chosen[0].name),

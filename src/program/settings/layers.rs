@@ -7,7 +7,6 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::values::Values;
 use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, rounds_key, user_path};
 use crate::files::{self, Folder};
 use crate::hooks::seen::Seen;
@@ -36,7 +35,7 @@ const MAX_ERROR_CHARS: usize = 500;
 const EXAMPLE_HELP: &str = "compare it with the example in docs/configuration.md";
 
 /// One setting with its source.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The names that make the key, such as `reviewers.codex.model`.
     path: Vec<String>,
@@ -78,12 +77,11 @@ fn error(place: &str, message: &str) -> Failure {
 fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, Failure> {
     let place = |start: usize| {
         let before = &text[..text.floor_char_boundary(start)];
-        let line = before.split('\n').count();
+        let line = before.matches('\n').count() + 1;
         let column = before
-            .chars()
-            .rev()
-            .take_while(|last| *last != '\n')
-            .count()
+            .rsplit('\n')
+            .next()
+            .map_or(0, |last| last.chars().count())
             + 1;
         format!("{}:{line}:{column}", text::exact(file))
     };
@@ -128,15 +126,15 @@ fn text_of(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<String, Failure
 }
 
 /// The rows of the layers that were read.
-pub(super) struct Layers {
-    info: &'static ProgramInfo,
+pub(super) struct Layers<'i> {
+    info: &'i ProgramInfo,
     rows: Vec<Row>,
     ignored: Vec<String>,
 }
 
-impl Layers {
+impl<'i> Layers<'i> {
     /// Returns the defaults: ours, and those of the machine's file.
-    pub(super) fn defaults(info: &'static ProgramInfo) -> Self {
+    pub(super) fn defaults(info: &'i ProgramInfo) -> Self {
         let ours = parse("default", "".into(), include_str!("defaults.toml"));
         let mut rows = ours.expect("the defaults are TOML");
         rows.iter_mut().for_each(|row| row.place.clear());
@@ -183,9 +181,11 @@ impl Layers {
             let names: Vec<&str> = row.path.iter().map(String::as_str).collect();
             match names[..] {
                 ["rounds", ..] => {
-                    let help = format!("write it below [programs.{program}]");
-                    let message = format!("`rounds` belongs to one program\n{help}");
-                    return Err(error(&row.place, &message));
+                    let message = "`rounds` belongs to one program\nwrite it below";
+                    return Err(error(
+                        &row.place,
+                        &format!("{message} [programs.{program}]"),
+                    ));
                 }
                 ["programs"] | ["programs", _] => {
                     return Err(error(&row.place, "expected a table"));
@@ -196,8 +196,10 @@ impl Layers {
                 }
                 ["programs", ..] => {}
                 ["reviewers", _, "sandbox"] => {
-                    let why = "`sandbox`: it is retired; Codex and Claude run read-only";
-                    self.ignored.push(format!("{}: ignored {why}", row.place));
+                    self.ignore(
+                        &row,
+                        "`sandbox`: it is retired; Codex and Claude run read-only",
+                    );
                 }
                 _ => self.add(row),
             }
@@ -208,30 +210,32 @@ impl Layers {
 
     /// Adds a project's file. Anything but rounds and higher limits is ignored with one line.
     pub(super) fn add_project(&mut self, file: &Utf8Path, text: &str) -> Result<(), Failure> {
-        let is_allowed = |row: &Row| PROJECT_KEYS.contains(&row.path[0].as_str());
-        let rows = parse("project", file, text)?.into_iter();
-        let (rows, others): (Vec<Row>, Vec<Row>) = rows.partition(is_allowed);
-        if let Some(first) = others.first() {
-            let mut names: Vec<&str> = others.iter().map(|row| row.path[0].as_str()).collect();
-            names.dedup();
-            self.ignored.push(format!(
-                "{}: ignored `{}`: a project's file may set only `rounds` and `limits`",
-                first.place,
-                text::one_line(&names.join("`, `"), 200)
-            ));
-        }
-        for row in rows {
+        let mut others: Vec<Row> = Vec::new();
+        for row in parse("project", file, text)? {
             let below = self.rows.iter().find(|below| below.path == row.path);
             let least = below.and_then(Row::limit);
-            if row.path[0] == "limits" && row.limit().is_some_and(|limit| Some(limit) < least) {
-                let key = row.key();
-                let line = format!("{}: ignored `{key}`: it is less than yours", row.place);
-                self.ignored.push(line);
+            let is_lower = row.limit().is_some_and(|limit| Some(limit) < least);
+            if !PROJECT_KEYS.contains(&&*row.path[0]) {
+                others.push(row);
+            } else if row.path[0] == "limits" && is_lower {
+                self.ignore(&row, &format!("`{}`: it is less than yours", row.key()));
             } else {
                 self.add(row);
             }
         }
+        if let Some(first) = others.first() {
+            let mut names: Vec<&str> = others.iter().map(|row| &*row.path[0]).collect();
+            names.dedup();
+            let names = text::one_line(&names.join("`, `"), 200);
+            let why = "a project's file may set only `rounds` and `limits`";
+            self.ignore(first, &format!("`{names}`: {why}"));
+        }
         Ok(())
+    }
+
+    /// Adds a line about a row that is ignored.
+    fn ignore(&mut self, row: &Row, why: &str) {
+        self.ignored.push(format!("{}: ignored {why}", row.place));
     }
 
     /// Adds the environment: variables such as `CLAUDEX_MAX_FAILURES`, and `CLAUDEX_MAX_PLAN_ROUNDS` by the name of the mode.
@@ -258,9 +262,9 @@ impl Layers {
 
     /// Reads the values of all layers. An error is at the row that brings it.
     pub(super) fn finish(mut self) -> Result<Settings, Failure> {
-        let values = values(&self.rows, self.info).map_err(|message| {
+        let settings = settings(&self.rows, self.info).map_err(|message| {
             let has_error = |count: &usize| {
-                values(&self.rows[..*count], self.info).err().as_ref() == Some(&message)
+                settings(&self.rows[..*count], self.info).err().as_ref() == Some(&message)
             };
             let counts = (1..=self.rows.len()).rev().take_while(has_error);
             let row = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1];
@@ -268,27 +272,22 @@ impl Layers {
         })?;
         self.rows.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(Settings {
-            values,
             rows: self.rows,
             ignored: self.ignored,
-            info: self.info,
+            ..settings
         })
     }
 }
 
 impl Settings {
     /// Returns the defaults.
-    pub fn usual(info: &'static ProgramInfo) -> Self {
+    pub fn usual(info: &ProgramInfo) -> Self {
         let defaults = Layers::defaults(info).finish();
         defaults.expect("the defaults are settings")
     }
 
     /// Reads all layers over the defaults.
-    pub(super) fn read(
-        info: &'static ProgramInfo,
-        root: &Utf8Path,
-        seen: &Seen,
-    ) -> Result<Self, Failure> {
+    pub(super) fn read(info: &ProgramInfo, root: &Utf8Path, seen: &Seen) -> Result<Self, Failure> {
         let mut layers = Layers::defaults(info);
         if let Some(user) = seen.configuration.clone().or_else(user_path) {
             layers.add_user(&user, &text_of(files::read(&user), &user)?)?;
@@ -304,15 +303,15 @@ impl Settings {
     }
 }
 
-/// Returns the values of rows, none of which is both a value and a table.
-fn values(rows: &[Row], info: &ProgramInfo) -> Result<Values, String> {
+/// Returns the settings of rows, none of which is both a value and a table.
+fn settings(rows: &[Row], info: &ProgramInfo) -> Result<Settings, String> {
     let mut table = json!({});
     for row in rows {
         let names = row.path.iter();
         let value = names.fold(&mut table, |table, name| &mut table[name.as_str()]);
         *value = row.value.clone();
     }
-    let values: Values = serde_json::from_value(table).map_err(|error| error.to_string())?;
-    values.check(info)?;
-    Ok(values)
+    let settings = Settings::deserialize(table).map_err(|error| error.to_string())?;
+    settings.check(info)?;
+    Ok(settings)
 }

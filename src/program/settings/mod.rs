@@ -3,28 +3,30 @@
 //! They are read once at the edge and passed on. Precedence: a flag (which the caller applies), the environment, the
 //! project's file, the user's file, the default.
 
-use std::ops::Deref;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::values::Values;
+use super::caller::Caller;
 use super::exit::{Exit, Failure};
+use super::info::ProgramInfo;
 use super::{loops, out};
 use crate::hooks::seen::{Seen, SessionRecord as _};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Permissions};
+use crate::process::configured::ConfiguredCommand;
 use crate::process::environment::pin;
-use crate::program::caller::Caller;
-use crate::program::info::ProgramInfo;
+use crate::process::limits::Spelled;
 use crate::review::evidence::EvidencePolicy;
+use crate::review::settings::ReviewerSettings;
 use crate::store::StateHome;
 use crate::text;
 
 mod layers;
-mod values;
 
 #[cfg(all(test, feature = "plan"))]
 mod tests;
@@ -48,41 +50,79 @@ const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
 /// The most characters of a value that `config show` prints on its line.
 const MAX_VALUE_CHARS: usize = 60;
 
-/// The settings that hold, with the source of each.
-#[derive(Debug, Clone)]
+/// The settings that hold, as serde reads them from the merged tables of all layers.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Settings {
-    /// The values.
-    pub values: Values,
+    /// The reviewer's name: one of `reviewers`, or `auto`.
+    pub reviewer: String,
+    /// Whether a round counts without a review.
+    pub evidence: EvidencePolicy,
+    /// The reviewers by name.
+    pub reviewers: BTreeMap<String, ReviewerSettings>,
+    /// The commands that a machine's `run` may name, by name.
+    #[serde(default)]
+    pub commands: BTreeMap<String, ConfiguredCommand>,
+    /// The lines that a verification may run in a shell.
+    #[serde(default)]
+    pub allow_commands: Vec<String>,
+    /// Rounds of a mode by its name; a mode that is missing has those of machine.toml.
+    #[serde(default)]
+    pub rounds: BTreeMap<String, Positive<MOST_ROUNDS>>,
+    /// How long and how often.
+    pub limits: LimitSettings,
     /// Each value with its source, by key.
+    #[serde(skip)]
     pub rows: Vec<Row>,
     /// One line about each setting that is ignored, with its place.
+    #[serde(skip)]
     pub ignored: Vec<String>,
-    /// The program.
-    pub info: &'static ProgramInfo,
 }
 
-impl Deref for Settings {
-    type Target = Values;
+/// How long and how often.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(expecting = "a table")]
+pub struct LimitSettings {
+    /// The time of one review.
+    pub timeout: Spelled,
+    /// The time that a reviewer may be silent.
+    pub idle_timeout: Spelled,
+    /// Failures of the reviewer in one round that end the loop; `None`: those of machine.toml.
+    pub max_failures: Option<Positive<MOST_ROUNDS>>,
+    /// Minutes without a sign of life after which a loop is archived.
+    pub stale_minutes: Positive<MOST_MINUTES>,
+}
 
-    fn deref(&self) -> &Values {
-        &self.values
+/// A whole number from 1 to `MAX`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Deserialize)]
+#[serde(try_from = "Value")]
+pub struct Positive<const MAX: u64>(pub u64);
+
+impl<const MAX: u64> TryFrom<Value> for Positive<MAX> {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        let number = value.as_u64().filter(|number| (1..=MAX).contains(number));
+        let error = || format!("expected a positive integer up to {MAX}, found `{value}`");
+        number.map(Self).ok_or_else(error)
     }
 }
 
 impl Settings {
     /// Reads the settings that hold in a project, in the environment of this process.
-    pub(super) fn load(info: &'static ProgramInfo, root: &Utf8Path) -> Result<Self, Failure> {
+    pub(super) fn load(info: &ProgramInfo, root: &Utf8Path) -> Result<Self, Failure> {
         Self::read(info, root, &own_environment(info))
     }
 
     /// Reads the settings for a command. Inside a client's session they are those of the user whose hooks run there: of
     /// the session of the command's loop, else of the command's own. An agent's own environment chooses nothing.
     pub(super) fn for_call(
-        info: &'static ProgramInfo,
+        info: &ProgramInfo,
         root: &Utf8Path,
         session: Option<&str>,
     ) -> Result<Self, Failure> {
-        let seen = match Self::hook_environment(info, session) {
+        let seen = match hook_environment(info, session) {
             Some(seen) => seen,
             None if Caller::from_env().inside => Seen::default(),
             None => own_environment(info),
@@ -90,24 +130,35 @@ impl Settings {
         Self::read(info, root, &seen)
     }
 
-    /// Returns the environment that the hooks saw in the session of a command, or `None` outside a client and before the
-    /// first hook. Programs that the command starts get the variables that the hooks saw.
-    pub(super) fn hook_environment(info: &ProgramInfo, session: Option<&str>) -> Option<Seen> {
-        let caller = Caller::from_env();
-        let state_home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
-        let home = state_home.folder()?;
-        let sessions = [session, caller.session.as_deref()];
-        let mut seen = sessions.iter().flatten();
-        seen.find_map(|session| Seen::load(session, home))
-            .inspect(|seen| pin(seen.pinned()))
+    /// Checks the names of reviewers and modes, and each reviewer. A message has its help in a second line.
+    fn check(&self, info: &ProgramInfo) -> Result<(), String> {
+        if self.reviewer != AUTO && !self.reviewers.contains_key(&self.reviewer) {
+            return Err(self.unknown_reviewer(&self.reviewer));
+        }
+        if self.reviewers.contains_key(AUTO) {
+            let help = "`auto` means any installed reviewer; give yours another name";
+            return Err(format!("the name `auto` is reserved\n{help}"));
+        }
+        let mut reviewers = self.reviewers.values();
+        if let Some(problem) = reviewers.find_map(ReviewerSettings::problem) {
+            return Err(problem);
+        }
+        let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
+        let mut named = self.rounds.keys();
+        named
+            .find(|mode| !modes.contains(&mode.as_str()))
+            .map_or(Ok(()), |mode| {
+                let modes = modes.join("`, `");
+                Err(format!("unknown mode `{mode}`\nthe modes are `{modes}`"))
+            })
     }
 
-    /// Keeps, in a hook, the user's environment of its session, for commands inside that session.
-    pub(super) fn keep_seen(&self, session: &str) -> std::io::Result<()> {
-        match StateHome::of_user(self.info.program).folder() {
-            Some(home) => own_environment(self.info).keep(session, home),
-            None => Ok(()),
-        }
+    /// Returns the error about a name that means no reviewer. Its help is in a second line.
+    pub(super) fn unknown_reviewer(&self, name: &str) -> String {
+        let name = text::one_line(name, 80);
+        let known: Vec<&str> = self.reviewers.keys().map(String::as_str).collect();
+        let known = known.join("`, `");
+        format!("`{name}` is not a reviewer\nchoose `{AUTO}`, `{known}`")
     }
 
     /// Returns the time without a sign of life after which a loop is archived.
@@ -135,11 +186,11 @@ impl Settings {
     }
 
     /// Returns the configured start values of the fields `max_rounds` and `max_failures` that the machine has.
-    pub fn start_values(&self, mode: &ModeInfo) -> Vec<(&'static str, Value)> {
+    pub fn start_values(&self, info: &ProgramInfo, mode: &ModeInfo) -> Vec<(&'static str, Value)> {
         let rounds = rounds_key(mode);
         let keys = [(MAX_ROUNDS, &*rounds), (MAX_FAILURES, MAX_FAILURES_KEY)];
         let values = keys.into_iter().filter_map(|(name, key)| {
-            let field = self.info.state.field(name)?;
+            let field = info.state.field(name)?;
             let row = self.row(key)?;
             (field.at_start && row.layer != "default").then(|| (name, row.value.clone()))
         });
@@ -150,6 +201,25 @@ impl Settings {
 /// Returns the key of a mode's rounds.
 fn rounds_key(mode: &ModeInfo) -> String {
     format!("rounds.{}", mode.name)
+}
+
+/// Returns the environment that the hooks saw in the session of a command, or `None` outside a client and before the first
+/// hook. Programs that the command starts get the variables that the hooks saw.
+pub(super) fn hook_environment(info: &ProgramInfo, session: Option<&str>) -> Option<Seen> {
+    let caller = Caller::from_env();
+    let state_home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
+    let home = state_home.folder()?;
+    let sessions = [session, caller.session.as_deref()];
+    let mut seen = sessions.iter().flatten();
+    seen.find_map(|session| Seen::load(session, home))
+        .inspect(|seen| pin(seen.pinned()))
+}
+
+/// Keeps, in a hook, the user's environment of its session, for commands inside that session.
+pub(super) fn keep_environment(info: &ProgramInfo, session: &str) -> std::io::Result<()> {
+    let state_home = StateHome::of_user(info.program);
+    let home = state_home.folder();
+    home.map_or(Ok(()), |home| own_environment(info).keep(session, home))
 }
 
 /// Prints every setting that holds here, with its source.
