@@ -9,16 +9,12 @@ use super::{display, next_action, out, rounds};
 use crate::behaviours::loop_message;
 use crate::machine::table::{PhaseInfo, Table};
 use crate::machine::{EdgeAt, LoopHandle, Raw};
-use crate::message::{Message, Render as _};
+use crate::message::Message;
 use crate::store::Entry;
 use crate::{template, text};
 
 /// The note about a turn that may end.
 const TURN_END: Message = template!("messages/turn-end.txt");
-/// The longest doc of a phase or an edge in a line, in characters.
-const MAX_DOC_CHARS: usize = 200;
-/// The longest caveats in a line, in characters.
-const MAX_CAVEATS_CHARS: usize = 1200;
 
 /// Returns the phase that a loop is in.
 pub fn phase(raw: &Raw) -> &'static PhaseInfo {
@@ -40,28 +36,22 @@ pub(super) fn turn_end_note(
 ) -> String {
     let raw = held.raw();
     let phase = phase(raw);
-    let doc = |doc: &str| text::one_line(doc.trim_end_matches('.'), MAX_DOC_CHARS);
-    let cause = raw.last_edge().map_or("", |edge| edge.doc);
     let failure = last_failure(raw);
-    let waiting = failure
-        .as_ref()
-        .map(|_| next_action::waiting(program, held));
     let facts = json!({
         "id": raw.id().as_str(),
         "phase": phase.name,
         "stored": phase.stored,
         "is_over": phase.terminal,
-        "doc": doc(phase.doc),
-        "cause": if cause == phase.doc { String::new() } else { doc(cause) },
+        "doc": phase.doc,
+        "cause": raw.last_edge().map(|edge| edge.doc),
+        "waiting": failure.is_some().then(|| next_action::waiting(program, held)),
         "failure": failure,
-        "waiting": waiting,
-        "caveats": text::one_line(&caveats.join(" "), MAX_CAVEATS_CHARS),
+        "caveats": caveats.join(" "),
         "next": next.map(|next| next.next),
         "commands": possible(raw),
         "program": program.info.program,
     });
-    let rendered = TURN_END.render(&facts);
-    let note = rendered.unwrap_or_else(|error| error.to_string());
+    let note = display::render(TURN_END, &facts).unwrap_or_else(|failure| failure.to_string());
     note.trim_end().to_owned()
 }
 

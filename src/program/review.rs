@@ -123,14 +123,8 @@ impl Review<'_> {
         if run.cause().is_some() {
             return Ok(Exit::Reviewer);
         }
-        let store = raw.store();
-        if !run.findings().is_empty()
-            && let Ok(findings) = store
-                .read(&run.findings_path(store, raw.id()))
-                .and_then(crate::files::text)
-        {
-            // An agent in a client may not be allowed to read a file outside of its folder.
-            print_findings(&console, &findings);
+        if !run.findings().is_empty() {
+            self.print_findings(&console, run);
         }
         let more = self.program.extension.reviewed(self.held);
         if !more.is_empty() {
@@ -144,16 +138,32 @@ impl Review<'_> {
     pub fn print_result(&self, console: &Console, report: &Report) {
         let raw = self.held.raw();
         let run = &report.run;
-        let before = if report.was_reviewed {
-            "reviewed before: "
-        } else {
-            ""
-        };
-        let result = format!("{before}{}", result(raw, run));
+        let mut result = result(raw, run);
+        if report.was_reviewed {
+            result.insert_str(0, "reviewed before: ");
+        }
         console.emphasize(&result, rounds::CLEAN, out::GOOD);
         let output = round::output_path(raw.store(), raw.id(), &run.began.run);
         if run.cause().is_some() && output.exists() {
             console.line(&format!("what it wrote: {}", text::exact(&output)));
+        }
+    }
+
+    /// Prints the findings file as whole lines, as many as fit: an agent in a client may not be allowed to read it.
+    fn print_findings(&self, console: &Console, run: &Run) {
+        let store = self.held.raw().store();
+        let file = store.read(&run.findings_path(store, self.held.raw().id()));
+        let Ok(findings) = file.and_then(crate::files::text) else {
+            return;
+        };
+        console.text("");
+        let mut chars_left = MAX_PRINTED_CHARS;
+        for line in text::plain(&findings).trim_end().lines() {
+            let Some(left) = chars_left.checked_sub(line.chars().count()) else {
+                return console.text("(The file has more.)");
+            };
+            chars_left = left;
+            console.text(line);
         }
     }
 
@@ -244,18 +254,17 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> Result<Exit, Failure> {
     if !was_running {
         console.line("no review is running; this was the last one");
     }
-    let [run_id, reviewer] =
-        [&run.began.run, &run.began.reviewer].map(|text| text::one_line(text, 60));
-    let round = run.began.round;
     let result = result(raw, &run);
+    let began = &run.began;
+    let [run_id, reviewer] = [&began.run, &began.reviewer].map(|text| text::one_line(text, 60));
+    let round = began.round;
     console.line(&format!(
         "run {run_id} of round {round} by {reviewer}: {result}"
     ));
-    Ok(if run.verdict().is_some() || !was_running {
-        Exit::Complete
-    } else {
-        Exit::Reviewer
-    })
+    if was_running && run.verdict().is_none() {
+        return Ok(Exit::Reviewer);
+    }
+    Ok(Exit::Complete)
 }
 
 /// Refuses an agent's choice of another reviewer than that of the settings.
@@ -270,19 +279,6 @@ pub fn check_choice(named: Option<&str>, settings: &Settings, actor: Actor) -> R
         USERS_CHOICE,
         "leave --reviewer out; the user chooses by `reviewer` in the configuration, or by that flag in a terminal",
     ))
-}
-
-/// Prints the findings as whole lines, as many as fit. The file has the rest.
-fn print_findings(console: &Console, findings: &str) {
-    console.text("");
-    let mut chars_left = MAX_PRINTED_CHARS;
-    for line in text::plain(findings).trim_end().lines() {
-        let Some(left) = chars_left.checked_sub(line.chars().count()) else {
-            return console.text("(The file has more.)");
-        };
-        chars_left = left;
-        console.text(line);
-    }
 }
 
 /// Returns the outcome of a run, and its findings file.

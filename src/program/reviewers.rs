@@ -3,6 +3,8 @@
 //! `auto` is the first of [`AUTO`] that is installed, else `lint`. If it cannot run, the next installed client takes over. The choice
 //! is always shown.
 
+use std::collections::BTreeSet;
+
 use camino::Utf8Path;
 
 use crate::machine::Raw;
@@ -71,19 +73,14 @@ fn choose_installed(
     settings: &Settings,
     root: &Utf8Path,
 ) -> Vec<Client> {
-    let is_installed = |name: &str| {
-        let reviewer = settings.reviewers.get(name);
-        reviewer.is_some_and(|reviewer| is_installed(reviewer, root))
-    };
-    let preferred = review
-        .and_then(|(raw, spec)| preferred(raw, spec))
-        .filter(|(name, _)| is_installed(name));
-    let mut names = AUTO.to_vec();
-    names.retain(|name| is_installed(name));
-    if let Some((first, _)) = &preferred {
-        names.retain(|name| name != first);
-        names.insert(0, first);
-    }
+    let preferred = review.and_then(|(raw, spec)| preferred(raw, spec));
+    let first = preferred.iter().map(|(name, _)| name.as_str());
+    let mut names: Vec<&str> = first.chain(AUTO).collect();
+    let mut known = BTreeSet::new();
+    names.retain(|name| {
+        let reviewer = settings.reviewers.get(*name);
+        known.insert(*name) && reviewer.is_some_and(|reviewer| is_installed(reviewer, root))
+    });
     if names.is_empty() {
         names.push("lint");
     }

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
+use crate::machine::table::PhaseInfo;
 use crate::machine::{EdgeAt, Raw, Table};
 use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::Look;
 use crate::program::caller::RUN;
+use crate::program::durations::between;
 use crate::program::exit::{Exit, Failure};
 use crate::program::{loops, out, rounds};
 use crate::review::findings::Counts;
-use crate::review::runs::{self, Run};
+use crate::review::runs::{self, Run, RunOutcome};
 use crate::store::{ChangeEntry, Entry, NoteEntry};
 use crate::{template, text};
 
@@ -71,6 +73,35 @@ impl Past {
         })
     }
 
+    /// Returns the facts of a run, for programs.
+    pub(super) fn run_facts(&self, run: &Run) -> Json {
+        let outcome = match run.outcome() {
+            Some(RunOutcome::Clean) => "clean",
+            Some(RunOutcome::Findings) => "findings",
+            Some(_) => "failed",
+            None => "unfinished",
+        };
+        json!({
+            "run": run.began.run,
+            "phase": self.phase_of(run).map_or("", |phase| phase.stored),
+            "round": run.began.round,
+            "persona": run.began.persona,
+            "reviewer": run.began.reviewer,
+            "seconds": run.ended.as_ref().map(|ended| between(run.began.at, ended.at)),
+            "outcome": outcome,
+            "came_to": rounds::outcome(run),
+            "counts": run.counts(),
+        })
+    }
+
+    /// Returns the phase that a run reviewed, or `None` if this version of the machine does not have it.
+    pub(super) fn phase_of(&self, run: &Run) -> Option<&'static PhaseInfo> {
+        let visit = run.began.visit?;
+        let change = self.changes().find(|change| change.revision == visit)?;
+        let phase = self.table.phase_position(change.to.as_deref()?)?;
+        Some(&self.table.phases[phase])
+    }
+
     /// Returns the reason of a change: the outcome of its run and the argument, else the purpose of the transition.
     fn why(&self, change: &ChangeEntry) -> String {
         let mut reasons = Vec::new();
@@ -119,11 +150,8 @@ impl Past {
             }
         };
         let run_facts = |run: &Run| {
-            let facts = json!({
-                "began": run.began,
-                "outcome": rounds::outcome(run),
-                "work_tree_changed": run.work_tree_changed(),
-            });
+            let mut facts = self.run_facts(run);
+            facts["work_tree_changed"] = run.work_tree_changed().into();
             (run.began.run.clone(), facts)
         };
         let facts = json!({

@@ -25,7 +25,7 @@ pub(super) use status::{status, statusline};
 const STYLE: &str = include_str!("page.css");
 
 /// Renders facts for people. In a page every value is escaped.
-fn render(template: Message, facts: &Json) -> Result<String, Failure> {
+pub(super) fn render(template: Message, facts: &Json) -> Result<String, Failure> {
     let add = |environment: &mut Environment<'static>| {
         if template.name.ends_with(".html") {
             environment.set_auto_escape_callback(|_| AutoEscape::Html);

@@ -11,7 +11,6 @@ use serde_json::{Value as Json, json};
 
 use super::history::{self, Past};
 use super::loop_facts;
-use crate::machine::table::PhaseInfo;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::message::Message;
 use crate::program::Program;
@@ -21,7 +20,7 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::settings::Settings;
 use crate::program::{loops, messages, out, rounds};
 use crate::review::findings::Finding;
-use crate::review::runs::{self, Run, RunOutcome};
+use crate::review::runs::{self, Run};
 use crate::review::{finding_history, subject};
 use crate::store::ChangeEntry;
 use crate::{template, text};
@@ -60,8 +59,8 @@ pub(in crate::program) fn report(
         "about": text::one_line(&about.unwrap_or_default(), 300),
         "loop": loop_facts::facts(program, &*held, &settings, now),
         "path": path(raw, &past, now),
-        "runs": past.runs.iter().map(|run| run_facts(raw, &past, run)).collect::<Vec<_>>(),
-        "findings": findings(raw, &past),
+        "runs": past.runs.iter().map(|run| past.run_facts(run)).collect::<Vec<_>>(),
+        "findings": findings(&past),
         "changes": changes(raw, &past),
         "journal": events.collect::<Vec<_>>(),
     });
@@ -89,40 +88,11 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
     facts.collect()
 }
 
-/// Returns the phase that a run reviewed, or `None` if this version of the machine does not have it.
-fn phase_of(raw: &Raw, past: &Past, run: &Run) -> Option<&'static PhaseInfo> {
-    let visit = past
-        .changes()
-        .find(|change| Some(change.revision) == run.began.visit)?;
-    let table = raw.table();
-    Some(&table.phases[table.phase_position(visit.to.as_deref()?)?])
-}
-
-fn run_facts(raw: &Raw, past: &Past, run: &Run) -> Json {
-    let outcome = match run.outcome() {
-        Some(RunOutcome::Clean) => "clean",
-        Some(RunOutcome::Findings) => "findings",
-        Some(_) => "failed",
-        None => "unfinished",
-    };
-    json!({
-        "run": run.began.run,
-        "phase": phase_of(raw, past, run).map_or("", |phase| phase.stored),
-        "round": run.began.round,
-        "persona": run.began.persona,
-        "reviewer": run.began.reviewer,
-        "seconds": run.ended.as_ref().map(|ended| between(run.began.at, ended.at)),
-        "outcome": outcome,
-        "came_to": rounds::outcome(run),
-        "counts": run.counts(),
-    })
-}
-
 /// Returns all findings, oldest first. If each visit of a phase starts clean, its rounds have their own history.
-fn findings(raw: &Raw, past: &Past) -> Vec<Json> {
+fn findings(past: &Past) -> Vec<Json> {
     let mut groups: BTreeMap<(Option<u64>, &str), Vec<Run>> = BTreeMap::new();
     for run in &past.runs {
-        let phase = phase_of(raw, past, run);
+        let phase = past.phase_of(run);
         let review = phase.and_then(|phase| phase.review());
         let is_fresh = review.is_some_and(|spec| spec.fresh);
         let visit = run.began.visit.filter(|_| is_fresh);

@@ -53,12 +53,12 @@ fn render(
 ) -> Result<Written, MessageError> {
     let info = program.info;
     let name = command.name;
-    let is_one_of = |names: &[&str]| command.does == Does::Own && names.contains(&name);
+    let own = if command.does == Does::Own { name } else { "" };
     // Only the user may run the others. The prompt hook keeps their arguments.
-    let by_user = !is_one_of(&["doctor", "status"]);
+    let by_user = !["doctor", "status"].contains(&own);
     let goes_on = match command.does {
         Does::Take(transition) => !ends(info.table, transition),
-        _ => !is_one_of(&["pause", "rollback", "doctor"]),
+        _ => !["pause", "rollback", "doctor"].contains(&own),
     };
     let path = match command.does {
         Does::Start(mode) if info.table.modes.len() > 1 => format!("start {mode}"),
@@ -98,7 +98,7 @@ fn render(
             "plugin": plugin,
             "call": call,
             "is_start": matches!(command.does, Does::Start(_)),
-            "own": if command.does == Does::Own { name } else { "" },
+            "own": own,
             "goes_on": goes_on,
             "reviews": info.reviews(),
         }))?,
@@ -162,9 +162,8 @@ pub(in crate::program) fn loop_rules(program: &Program) -> Vec<String> {
 fn files_to_write(table: &Table) -> Vec<String> {
     let behaviours = table.phases.iter().filter_map(|phase| phase.on_stop);
     let waiting = behaviours.filter(|behaviour| behaviour.name == "require-file");
-    let mut paths: Vec<String> = waiting
-        .filter_map(|behaviour| Some(behaviour.parameter("path")?.to_owned()))
-        .collect();
+    let paths = waiting.filter_map(|behaviour| behaviour.parameter("path"));
+    let mut paths: Vec<String> = paths.map(str::to_owned).collect();
     for field in table.state.declared {
         if let serde_json::Value::String(text) = (field.initial)() {
             let name = format!("{{{}}}", field.name);

@@ -96,33 +96,34 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
         "probe": format!("{prefix}_PROBE"),
         "commands": commands,
     });
-    let mut files = Files::from([(write::MANIFEST.to_owned(), manifest(program, name, info))]);
-    for (path, template) in [
-        ("README.md", template!("README.md")),
-        (&format!("bin/{program_name}"), template!("launcher.sh")),
-        ("hooks/stop-hook.sh", template!("stop-hook.sh")),
-    ] {
-        files.insert(path.to_owned(), template.render(&facts)?);
-    }
+    let launcher = format!("bin/{program_name}");
+    let mut files = Files::from(
+        [
+            (write::MANIFEST, manifest(program, name, info)),
+            ("README.md", template!("README.md").render(&facts)?),
+            (&launcher, template!("launcher.sh").render(&facts)?),
+            ("SPEC.md", info.spec.to_owned()),
+            ("hooks/hooks.json", HOOKS.to_owned()),
+            (
+                "hooks/stop-hook.sh",
+                template!("stop-hook.sh").render(&facts)?,
+            ),
+        ]
+        .map(|(path, text)| (path.to_owned(), text)),
+    );
     let verbs = Hook::value_variants()
         .iter()
         .filter_map(Hook::to_possible_value);
     // The other hooks are silent if something is wrong.
     for verb in verbs.filter(|verb| verb.get_name() != "stop") {
         let verb = verb.get_name();
-        facts["verb"] = json!(verb);
+        facts["verb"] = verb.into();
         let hook = template!("quiet-hook.sh").render(&facts)?;
         files.insert(format!("hooks/{verb}-hook.sh"), hook);
     }
-    let commands = commands.into_iter();
-    files.extend(commands.map(|command| (command.path, command.text)));
-    let whole = [("SPEC.md", info.spec), ("hooks/hooks.json", HOOKS)].into_iter();
-    let own = info.files.iter().map(|file| (file.name, file.text));
-    files.extend(
-        whole
-            .chain(own)
-            .map(|(path, text)| (path.to_owned(), text.to_owned())),
-    );
+    files.extend(commands.into_iter().map(|one| (one.path, one.text)));
+    let own = info.files.iter();
+    files.extend(own.map(|file| (file.name.to_owned(), file.text.to_owned())));
     Ok(files)
 }
 
