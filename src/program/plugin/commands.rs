@@ -8,7 +8,7 @@ use clap::Command;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{CommandInfo, Does, PluginInfo};
+use super::{CommandInfo, PluginInfo};
 use crate::behaviours::verify::is_used;
 use crate::machine::Actor;
 use crate::machine::table::Table;
@@ -53,28 +53,25 @@ fn render(
 ) -> Result<Written, MessageError> {
     let info = program.info;
     let name = command.name;
-    let own = if command.does == Does::Own { name } else { "" };
+    let is_start = command.transition.is_none() && command.call.starts_with("start");
+    let is_own = command.transition.is_none() && !is_start;
+    let own = if is_own { name } else { "" };
     // Only the user may run the others. The prompt hook keeps their arguments.
     let by_user = !["doctor", "status"].contains(&own);
-    let goes_on = match command.does {
-        Does::Take(transition) => !ends(info.table, transition),
-        _ => !["pause", "rollback", "doctor"].contains(&own),
+    let goes_on = match command.transition {
+        Some(transition) => !ends(info.table, transition),
+        None => !["pause", "rollback", "doctor"].contains(&own),
     };
-    let path = match command.does {
-        Does::Start(mode) if info.table.modes.len() > 1 => format!("start {mode}"),
-        Does::Start(_) => "start".to_owned(),
-        Does::Take(_) => name.to_owned(),
-        Does::Own => name.replace("history", "journal"),
-    };
-    let called = command_line::find(whole, &path);
+    let called = command_line::find(whole, command.call);
     let doc = match (command.doc, called.and_then(Command::get_about)) {
         ("", Some(about)) => about.to_string(),
         (doc, _) => doc.to_owned(),
     };
     let description = text::one_line(doc.trim_end_matches('.'), 300);
-    let usual = || arguments(called, command.does);
+    let usual = || arguments(called, is_own);
     let arguments = command.arguments.map_or_else(usual, str::to_owned);
-    let call = format!("{path}{}", if by_user { " --from-prompt" } else { "" });
+    let from_prompt = if by_user { " --from-prompt" } else { "" };
+    let call = format!("{}{from_prompt}", command.call);
     let mut rules = Vec::from(if goes_on { loop_rules } else { &[] });
     let own_rule = bash_rule(info, &call);
     if !rules.contains(&own_rule) {
@@ -97,7 +94,7 @@ fn render(
             "program": info.program,
             "plugin": plugin,
             "call": call,
-            "is_start": matches!(command.does, Does::Start(_)),
+            "is_start": is_start,
             "own": own,
             "goes_on": goes_on,
             "reviews": info.reviews(),
@@ -113,10 +110,10 @@ fn render(
 }
 
 /// Returns the arguments of a command in the menu: `[--soak <N>] [VERSION]...`. Flags of every program's commands are for a terminal.
-fn arguments(called: Option<&Command>, does: Does) -> String {
+fn arguments(called: Option<&Command>, is_own: bool) -> String {
     let all = called.into_iter().flat_map(Command::get_arguments);
     let visible = all.filter(|argument| {
-        let is_shown = does != Does::Own || argument.is_positional();
+        let is_shown = !is_own || argument.is_positional();
         is_shown && !argument.is_hide_set() && argument.get_id() != "help"
     });
     let words = visible.map(|argument| {

@@ -38,25 +38,16 @@ pub struct PluginInfo {
 pub struct CommandInfo {
     /// The name, as it is typed.
     pub name: &'static str,
-    /// The effect.
-    pub does: Does,
+    /// The command of the program that it calls, such as `start plan`.
+    pub call: &'static str,
+    /// The transition that it takes; `None`: a start, or a command that every program has.
+    pub transition: Option<&'static str>,
     /// The description in the menu; empty for the engine's own.
     pub doc: &'static str,
     /// The arguments in the menu; `None`: those of the command line.
     pub arguments: Option<&'static str>,
     /// The text for the agent; `None`: the engine's own.
     pub text: Option<Message>,
-}
-
-/// The effect of a slash command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Does {
-    /// The start of a loop in this mode.
-    Start(&'static str),
-    /// A transition of the machine.
-    Take(&'static str),
-    /// The command of that name that every program has.
-    Own,
 }
 
 const HOOKS: &str = include_str!("hooks.json");

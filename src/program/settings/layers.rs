@@ -176,35 +176,31 @@ impl<'i> Layers<'i> {
     /// Adds the user's file. In it, the table of this program goes over the tables for all programs.
     pub(super) fn add_user(&mut self, file: &Utf8Path, text: &str) -> Result<(), Failure> {
         let program = self.info.program;
-        let mut of_program = Vec::new();
-        for mut row in parse("user", file, text)? {
+        let mut rows = parse("user", file, text)?;
+        rows.sort_by_key(|row| row.path[0] == "programs");
+        for mut row in rows {
             let names: Vec<&str> = row.path.iter().map(String::as_str).collect();
             match names[..] {
                 ["rounds", ..] => {
-                    let message = "`rounds` belongs to one program\nwrite it below";
-                    return Err(error(
-                        &row.place,
-                        &format!("{message} [programs.{program}]"),
-                    ));
+                    let help = format!("write it below [programs.{program}]");
+                    let message = format!("`rounds` belongs to one program\n{help}");
+                    return Err(error(&row.place, &message));
                 }
                 ["programs"] | ["programs", _] => {
                     return Err(error(&row.place, "expected a table"));
                 }
                 ["programs", name, ..] if name == program => {
                     row.path.drain(..2);
-                    of_program.push(row);
+                    self.add(row);
                 }
                 ["programs", ..] => {}
                 ["reviewers", _, "sandbox"] => {
-                    self.ignore(
-                        &row,
-                        "`sandbox`: it is retired; Codex and Claude run read-only",
-                    );
+                    let why = "`sandbox`: it is retired; Codex and Claude run read-only";
+                    self.ignore(&row, why);
                 }
                 _ => self.add(row),
             }
         }
-        of_program.into_iter().for_each(|row| self.add(row));
         Ok(())
     }
 
