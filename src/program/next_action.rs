@@ -43,6 +43,9 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
         return own;
     }
     let question = program.question(held);
+    if let Some(spec) = phase.review() {
+        return run_review(info, raw, spec);
+    }
     let behaviour = phase.on_stop.as_ref();
     match behaviour.map(|one| (one.name, one)) {
         Some(("require-file", behaviour)) => return write_file(raw, behaviour),
@@ -50,11 +53,6 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
         Some(("approve" | "announce" | "ask", _)) => {
             let next = "do what the loop said last, then end the turn";
             return NextAction::new("the agent, to end its turn", next);
-        }
-        Some(("review", _)) => {
-            if let Some(spec) = phase.review() {
-                return run_review(info, raw, spec);
-            }
         }
         _ => {}
     }

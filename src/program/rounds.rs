@@ -187,10 +187,8 @@ pub fn caveats(raw: &Raw) -> Vec<String> {
         ));
     }
     let records = journal.iter().filter_map(Entry::change).filter_map(record);
-    let mut waived: Vec<String> = records
-        .filter(|record| record.waived)
-        .map(|record| record.round.to_string())
-        .collect();
+    let waived = records.filter(|record| record.waived);
+    let mut waived: Vec<String> = waived.map(|record| record.round.to_string()).collect();
     waived.dedup();
     if !waived.is_empty() {
         let variable = ProgramInfo::new(raw.table()).variable("EVIDENCE");

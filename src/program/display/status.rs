@@ -83,20 +83,12 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
 fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     let mut specs = info.table.phases.iter().filter_map(|phase| phase.review());
     let spec = specs.next().filter(|spec| !spec.is_numbered());
-    let is_unusual = |(name, value): &(&String, &Json)| {
+    let fields = info.table.state.declared.iter().filter_map(|field| {
+        let value = facts["fields"].get(field.name)?;
         // A path such as that of the plan is news to a reader, also the usual one.
-        let field = info.table.state.field(name);
-        field.is_some_and(|field| {
-            matches!(field.kind, FieldKind::Path) || **value != (field.initial)()
-        })
-    };
-    let line = |value: &Json| text::one_line(&to_plain(value), MAX_LINE_CHARS);
-    let fields = facts["fields"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(is_unusual)
-        .map(|(name, value)| (name, line(value)));
+        let is_news = matches!(field.kind, FieldKind::Path) || *value != (field.initial)();
+        is_news.then(|| (field.name, text::one_line(&to_plain(value), MAX_LINE_CHARS)))
+    });
     let values = json!({
         "loop": facts,
         "id_field": Some(info.state.fields.id).filter(|name| *name != "id"),

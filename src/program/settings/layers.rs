@@ -1,5 +1,6 @@
 //! The layers of the settings, each over those below it: the defaults, the user's file, the project's file, the environment.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use camino::Utf8Path;
@@ -91,7 +92,7 @@ fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, F
     })?;
     // Recursion into the tables of a hostile file could overflow the stack.
     let mut tables = vec![(Vec::new(), table.get_ref())];
-    let mut rows = Vec::new();
+    let mut rows = BTreeMap::new();
     while let Some((above, table)) = tables.pop() {
         for (name, value) in table {
             let path = [&above[..], &[name.get_ref().to_string()]].concat();
@@ -108,11 +109,10 @@ fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, F
                 layer,
                 place: place(start),
             };
-            rows.push((start, row));
+            rows.insert(start, row);
         }
     }
-    rows.sort_by_key(|(start, _)| *start);
-    Ok(rows.into_iter().map(|(_, row)| row).collect())
+    Ok(rows.into_values().collect())
 }
 
 /// Returns the text of a file that was read, or nothing if it is not there.
