@@ -6,7 +6,6 @@ use super::{AnyLoop, INFO, Phase};
 use claudex_loop::hooks::answers::{self, Answer};
 use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::Actor;
-use claudex_loop::program::locate;
 use claudex_loop::program::start::MAX_TEXT_BYTES;
 use claudex_loop::program::surroundings::Surroundings;
 use claudex_loop::store::{Change, Fields};
@@ -20,7 +19,7 @@ const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
-    let owned = locate::owned(INFO, &surroundings.stores(INFO, input), session);
+    let owned = surroundings.folders(INFO, input).owned(session);
     let (store, id) = owned.into_iter().next()?;
     let held = AnyLoop::open(&store, &id, Actor::Person).ok()?;
     let fields = held.fields();

@@ -7,11 +7,11 @@ use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::locate::{self, is_unowned};
-use super::session_start::{self, RECENT};
+use super::locate::{StateFolders, owner};
+use super::session_start::{RECENT, is_for_any_session};
 use super::{durations, loops, messages, out};
 use crate::machine::{Actor, Raw};
-use crate::store::{Listed, LoopId, Store};
+use crate::store::LoopId;
 use crate::text;
 
 /// Takes a loop over into this session. Asks first if another session may be at work on it, but not after a slash command.
@@ -82,16 +82,16 @@ pub(super) fn confirm(question: &str, problem: &str, help: &str) -> Result<(), F
 /// Returns an error if the user does not agree, or cannot be asked without a terminal.
 pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let session = Caller::from_env().session;
-    let is_anothers = |listed: &Listed| {
+    let mut active = StateFolders::here(info.state)?.active();
+    active.retain(|(_, one)| {
         // One that was not started here is taken up from a copy, and no session waits for that.
-        listed.id == *id
-            && listed.problem.is_none()
-            && !is_unowned(listed)
-            && listed.session != session
-            && !session_start::is_for_any_session(info, listed)
-    };
-    let active = locate::loops(info.state, &loops::here()?, Store::list_active);
-    let Some((_, listed)) = active.into_iter().find(|(_, listed)| is_anothers(listed)) else {
+        one.id == *id
+            && one.problem.is_none()
+            && owner(one).is_some()
+            && one.session != session
+            && !is_for_any_session(info, one)
+    });
+    let Some((_, listed)) = active.first() else {
         return Ok(());
     };
     let idle = listed.modified.elapsed().unwrap_or_default();

@@ -5,7 +5,8 @@ use std::time::SystemTime;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{adopt, locate, loops, out};
+use super::locate::StateFolders;
+use super::{adopt, loops, out};
 use crate::store::Store;
 use crate::text;
 
@@ -16,7 +17,7 @@ const MAX_NAMED_LOOPS: usize = 10;
 pub(super) fn sweep(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let stale_after = loops::settings_here(info)?.stale_after();
     let mut is_empty = true;
-    for store in locate::stores(info.state, &[&loops::here()?]) {
+    for store in StateFolders::here(info.state)?.stores {
         for id in store.archive_stale(SystemTime::now(), stale_after) {
             is_empty = false;
             out::line(&format!(
@@ -37,10 +38,10 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     let actor = Caller::from_env().actor(from_prompt);
     loops::person_only(info, actor, "rollback", None)?;
     let program = info.program;
-    let stores = locate::stores(info.state, &[&loops::here()?]);
+    let folders = StateFolders::here(info.state)?;
     let mut names = Vec::new();
     let mut active = 0;
-    for (store, listed) in locate::loops_in(&stores, Store::list) {
+    for (store, listed) in folders.list(Store::list) {
         let id = listed.id;
         if store.is_running(&id) {
             let problem = format!("cannot archive loop {id}: a review of it is running");
@@ -50,7 +51,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
         active += usize::from(!listed.terminal);
         names.push(id.to_string());
     }
-    for foreign in stores.iter().flat_map(Store::list_foreign) {
+    for foreign in folders.stores.iter().flat_map(Store::list_foreign) {
         active += usize::from(!foreign.terminal);
         names.extend(foreign.path.file_name().map(str::to_owned));
     }
@@ -72,7 +73,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
             &format!("run it in a terminal, or confirm with:\n    {program} rollback --yes"),
         )?;
     }
-    for store in stores {
+    for store in folders.stores {
         let moved = store.archive_all();
         for name in moved.map_err(Failure::internal)? {
             store.log(&format!("{name} rolled back by the user"));

@@ -6,9 +6,10 @@ use clap::builder::StyledStr;
 use super::arguments::{Command, Report};
 use super::builder::Program;
 use super::info::ProgramInfo;
-use super::{locate, out, start};
+use super::{out, start};
 use crate::behaviours::verify;
 use crate::machine::{Actor, PhaseDeclaration as _, Table};
+use crate::store::Active;
 
 /// A group of commands in the help. A command names it by its place ([`Group::place`]); one without a place is about loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,7 +152,7 @@ fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
         "answer" => asks(info.table),
         "review" | "personas" => info.reviews(),
         "verify" => verify::is_used(info.table),
-        "use" => locate::has_many(info),
+        "use" => info.state.active == Active::Many,
         _ => true,
     }
 }

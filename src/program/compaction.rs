@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 
 use super::builder::Program;
 use super::info::ProgramInfo;
-use super::locate::owned;
+use super::locate::StateFolders;
 use super::surroundings::Surroundings;
 use crate::hooks::seen::{Compacted, Seen, SessionRecord as _};
 use crate::hooks::{HookOutput, Input};
@@ -26,7 +26,7 @@ fn identify(info: &ProgramInfo, input: &Input) -> Option<(Utf8PathBuf, String, S
 pub(super) fn note(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
     let info = program.info;
     if let Some((home, session, client)) = identify(info, input)
-        && let Some((store, id)) = owned(info, &surroundings.stores(info, input), &session).first()
+        && let Some((store, id)) = surroundings.folders(info, input).owned(&session).first()
         && let Err(error) = (Compacted { session }).keep(&client, &home)
     {
         store.log(&format!("{id} cannot note the compaction: {error}"));
@@ -38,16 +38,15 @@ pub(super) fn note(program: &Program, input: &Input, surroundings: &Surroundings
 pub(super) fn follow(
     program: &Program,
     input: &Input,
-    surroundings: &Surroundings,
+    folders: &StateFolders,
 ) -> Option<Vec<LoopId>> {
-    let info = program.info;
-    let (home, session, client) = identify(info, input)?;
+    let (home, session, client) = identify(program.info, input)?;
     let before = Compacted::load(&client, &home)?.session;
     if before == session {
         return None;
     }
     let mut followed = Vec::new();
-    for (store, id) in owned(info, &surroundings.stores(info, input), &before) {
+    for (store, id) in folders.owned(&before) {
         // The next stop reports a loop that cannot be opened.
         let Ok(held) = program.app.open(&store, &id, Actor::Hook) else {
             continue;

@@ -4,7 +4,8 @@ use camino::Utf8Path;
 
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{locate, shell};
+use super::locate::StateFolders;
+use super::shell;
 use crate::behaviours::loop_message;
 use crate::machine::OpenError;
 use crate::machine::table::Table;
@@ -79,19 +80,14 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &OpenError) -> Option<String
 
 /// Returns the user's options for a loop in the way of a start: its own, or those of a loop that cannot be opened.
 fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
-    let here = locate::here().unwrap_or_default();
-    let mut stores = locate::stores(info.state, &[&here]).into_iter();
-    let store = stores.find(|store| store.folder() == folder);
+    let stores = StateFolders::here(info.state).map_or_else(|_| Vec::new(), |found| found.stores);
+    let store = stores.iter().find(|store| store.folder() == folder);
     let opened = store.and_then(|store| {
         let opened = store.open(&LoopId::parse(id, info.state.ids).ok()?);
-        Some(opened.map_err(|error| {
-            let error = OpenError::from(error);
-            let help = help(info, store.root(), &error)?;
-            Some(format!("{error}; {help}"))
-        }))
+        Some((store, opened.map_err(OpenError::from)))
     });
     let help = match opened {
-        Some(Ok(_)) => {
+        Some((_, Ok(_))) => {
             let adopt = info.command(&format!("adopt {id}"));
             return format!(
                 "see it with `{} status`; to take it over into this session:{adopt}{}",
@@ -99,9 +95,13 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
                 give_up(info, id, "\nto give it up")
             );
         }
-        Some(Err(Some(help))) => help,
-        _ => "finish it with the program that began it".to_owned(),
+        Some((store, Err(error))) => {
+            let help = help(info, store.root(), &error);
+            help.map(|help| format!("{error}; {help}"))
+        }
+        None => None,
     };
+    let help = help.unwrap_or_else(|| "finish it with the program that began it".to_owned());
     let rollback = info.command("rollback");
     format!("{help}\nor archive every loop of the project:{rollback}")
 }

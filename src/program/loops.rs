@@ -1,24 +1,36 @@
 //! The loops that commands are about: finding them, opening them, and who may decide about them.
 
-use camino::Utf8Path;
+use camino::{FromPathBufError, Utf8Path, Utf8PathBuf};
 
 use super::app::HeldLoop;
 use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
+use super::locate::StateFolders;
 use super::settings::Settings;
 use super::{attempts, incompatible, locate, messages, out};
 use crate::machine::{Actor, Raw};
-use crate::store::{Listed, LoopId, Store};
+use crate::store::{LoopId, Store};
 use crate::text;
 
-pub use super::locate::here;
+/// Returns the working directory.
+///
+/// # Errors
+/// Returns an error if it does not exist any more, or if its path is not UTF-8.
+pub fn here() -> Result<Utf8PathBuf, Failure> {
+    let here = std::env::current_dir()
+        .and_then(|path| Utf8PathBuf::try_from(path).map_err(FromPathBufError::into_io_error));
+    here.map_err(|error| {
+        let problem = format!("cannot use the working directory: {error}");
+        let help = "change to a folder that exists and has a UTF-8 path";
+        Failure::with_help(Exit::Internal, problem, help)
+    })
+}
 
 /// Checks that every state folder above the working directory can be used: the loops of another one are unknown.
 pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
-    let stores = locate::stores(info.state, &[&here()?]);
-    let refusal = stores.iter().find_map(Store::refusal);
+    let refusal = StateFolders::here(info.state)?.refusal();
     refusal.map_or(Ok(()), |error| Err(Failure::refusal(error)))
 }
 
@@ -28,12 +40,11 @@ pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
 /// # Errors
 /// Returns an error if there is no such loop.
 pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
-    let here = here()?;
-    let stores = locate::stores(info.state, &[&here]);
+    let folders = StateFolders::here(info.state)?;
     let Some(id) = id else {
         let of_session = |session: String| {
-            let mut owned = locate::owned(info, &stores, &session).into_iter();
-            (owned.next()).or_else(|| locate::archived_of_session(&stores, &session))
+            let mut owned = folders.owned(&session).into_iter();
+            owned.next().or_else(|| folders.archived(&session))
         };
         let found = Caller::from_env().session.and_then(of_session);
         return found.map_or_else(|| find_active(info), Ok);
@@ -47,11 +58,16 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
         let folder = store.loop_folder(&id);
         store.path_of(&id).symlink_metadata().is_ok() || folder.is_dir() || store.has_archived(&id)
     };
-    let store = stores.into_iter().find(has_loop).ok_or_else(|| {
-        let problem = format!("loop {id} not found in {}", text::shown(&here));
-        Failure::refuse(problem, &list)
-    })?;
-    Ok((store, id))
+    match folders.stores.into_iter().find(has_loop) {
+        Some(store) => Ok((store, id)),
+        None => Err(not_found(&format!("loop {id} not found"), &list)),
+    }
+}
+
+/// Returns the failure of a search above the working directory.
+fn not_found(problem: &str, help: &str) -> Failure {
+    let here = here().unwrap_or_default();
+    Failure::refuse(format!("{problem} in {}", text::shown(&here)), help)
 }
 
 /// Returns the store in which a loop is: the archive, or the folder itself.
@@ -65,8 +81,8 @@ pub fn place_of(store: &Store, id: &LoopId) -> Store {
 
 /// Finds the only active loop.
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
-    let here = here()?;
-    let mut active = locate::loops(info.state, &here, Store::list_active);
+    let folders = StateFolders::here(info.state)?;
+    let mut active = folders.newest(Store::list_active);
     active.retain(|(_, one)| one.problem.is_none());
     if let [(store, one)] = &active[..] {
         return Ok((store.clone(), one.id.clone()));
@@ -76,23 +92,25 @@ pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure
         let problem = format!("more than one loop is active: {}", ids.join(", "));
         return Err(Failure::refuse(problem, "give one of these ids"));
     }
-    let problem = format!("no loop is active in {}", text::shown(&here));
-    let help = match locate::loops(info.state, &here, Store::archived).first() {
-        Some((_, Listed { id, .. })) => {
-            let resume = info.command(&format!("resume {id}"));
-            format!("loop {id} is in the archive; to bring it back:{resume}")
+    let help = match folders.newest(Store::archived).first() {
+        Some((_, one)) => {
+            let resume = info.command(&format!("resume {}", one.id));
+            format!(
+                "loop {} is in the archive; to bring it back:{resume}",
+                one.id
+            )
         }
         None => {
             let list = info.named_command("history", "list");
             format!("to see the others:{list}")
         }
     };
-    Err(Failure::refuse(problem, &help))
+    Err(not_found("no loop is active", &help))
 }
 
 /// Returns the active loops of the working directory, or else the one that finished last.
 pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, LoopId)>, Failure> {
-    let loops = locate::loops(info.state, &here()?, Store::list);
+    let loops = StateFolders::here(info.state)?.newest(Store::list);
     let (over, active): (Vec<_>, Vec<_>) = loops.into_iter().partition(|(_, one)| one.terminal);
     let last = over.into_iter().take(usize::from(active.is_empty()));
     let newest = active.into_iter().chain(last);
@@ -180,7 +198,7 @@ pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), F
 /// Returns the session that has a loop.
 pub fn owner(raw: &Raw) -> Option<String> {
     let session = raw.record().session();
-    locate::owner(session.as_deref()).map(str::to_owned)
+    session.filter(|session| locate::is_known(session))
 }
 
 /// Loads the settings of a project for a command about a loop of this session, and prints the settings that are ignored.

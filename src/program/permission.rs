@@ -6,7 +6,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
 use super::builder::Program;
 use super::info::ProgramInfo;
@@ -28,7 +28,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
 fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Option<Permission> {
     let argument = |name: &str| input.tool_input.as_ref()?.get(name)?.as_str();
     // A loop that is over counts: the agent asks once more for the next step.
-    let mut loops = locate::loops_in(&surroundings.stores(program.info, input), Store::list);
+    let mut loops = surroundings.folders(program.info, input).list(Store::list);
     loops.retain(|(_, one)| {
         one.problem.is_none() && one.session.is_some() && one.session == input.session_id
     });
@@ -44,7 +44,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Opti
                 && rules().iter().any(|rule| allows_command(rule, &words))
         }
         "Write" | "Edit" => {
-            let path = real_path(argument("file_path")?.into())?;
+            let path = locate::real_path(argument("file_path")?.into())?;
             let is_state = |(store, one): &(Store, Listed)| {
                 path == one.path || path.starts_with(store.folder())
             };
@@ -135,17 +135,6 @@ fn matches(pattern: &str, name: &str) -> bool {
     !is_hidden && rest.is_some_and(|rest| rest.ends_with(end))
 }
 
-/// Returns an absolute path without symlinks, or `None` if a part of the path is `..`.
-fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
-    let goes_up = path
-        .components()
-        .any(|part| part == Utf8Component::ParentDir);
-    if !path.is_absolute() || goes_up {
-        return None;
-    }
-    locate::real_path(path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,24 +198,5 @@ mod tests {
         ] {
             assert!(!allows(rule, path), "{path}");
         }
-    }
-
-    #[test]
-    fn real_path_follows_symlinks() {
-        let made = tempfile::tempdir().unwrap();
-        let root = Utf8PathBuf::try_from(made.path().canonicalize().unwrap()).unwrap();
-        let link = |target: &str, name: &str| {
-            std::os::unix::fs::symlink(root.join(target), root.join(name)).unwrap();
-        };
-        fs_err::create_dir(root.join("real")).unwrap();
-        link("real", "link");
-        link("gone", "dangling");
-        assert_eq!(
-            real_path(&root.join("link/new/a.md")),
-            Some(root.join("real/new/a.md"))
-        );
-        assert_eq!(real_path(&root.join("dangling")), None);
-        assert_eq!(real_path(&root.join("real/../PLAN.md")), None);
-        assert_eq!(real_path(Utf8Path::new("PLAN.md")), None);
     }
 }

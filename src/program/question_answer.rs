@@ -7,7 +7,6 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::extension::Variables;
-use super::locate::owned;
 use super::surroundings::Surroundings;
 use super::{loops, messages, verbs};
 use crate::hooks::answers::{self, Answer};
@@ -34,7 +33,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     };
     // Of several loops the one that asked is meant, not the one that a stop would drive.
     let mut output = HookOutput::default();
-    for (store, id) in owned(info, &surroundings.stores(info, input), session) {
+    for (store, id) in surroundings.folders(info, input).owned(session) {
         match take(program, &store, &id, &answers, &mut output) {
             Ok(false) => {}
             Ok(true) => break,

@@ -9,7 +9,7 @@ use super::builder::Program;
 use super::durations::elapsed;
 use super::exit::with_help;
 use super::info::ProgramInfo;
-use super::locate::{self, archived_note, is_unowned};
+use super::locate::{StateFolders, archived_note, owner};
 use super::surroundings::Surroundings;
 use super::{compaction, incompatible, messages, next_action};
 use crate::hooks::{HookOutput, Input};
@@ -31,16 +31,15 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     }
     let info = program.info;
     let source = input.source.as_deref().unwrap_or_default();
-    let folders = surroundings.folders(input);
-    let mut notes = locate::name_vanished(info, &folders, Some("session-start"));
+    let folders = surroundings.folders(info, input);
+    let mut notes = folders.vanished(Some("session-start"));
     if source == "compact" {
-        let followed = compaction::follow(program, input, surroundings);
+        let followed = compaction::follow(program, input, &folders);
         notes.extend(followed.into_iter().flatten().map(|id| {
             format!("the compaction gave this session a new id, and loop {id} has come along")
         }));
     }
-    let stores = surroundings.stores(info, input);
-    let mut output = describe_loop(program, input, &stores, source);
+    let mut output = describe_loop(program, input, &folders, source);
     notes.extend(output.person);
     output.person = (!notes.is_empty()).then(|| info.line(&notes.join("; ")));
     output
@@ -48,21 +47,27 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
 
 /// Returns a description of the loop to speak of: the session's own, one that any session can continue, one of no session, an
 /// archived one of the session, or one of another session. After a compaction only the session's own or another session's.
-fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &str) -> HookOutput {
+fn describe_loop(
+    program: &Program,
+    input: &Input,
+    folders: &StateFolders,
+    source: &str,
+) -> HookOutput {
     let info = program.info;
     let is_compacted = source == "compact";
     let session = input.session_id.as_deref();
-    let loops = locate::drivable(info, locate::loops_in(stores, Store::list_active));
-    let find = |is_meant: &dyn Fn(&Listed) -> bool| loops.iter().find(|(_, one)| is_meant(one));
-    let is_own = |one: &Listed| !is_unowned(one) && one.session.as_deref() == session;
-    let is_for_any = |one: &Listed| !is_unowned(one) && is_for_any_session(info, one);
-    let is_anothers = |one: &Listed| !is_unowned(one) && !is_for_any_session(info, one);
+    let mut loops = folders.active();
+    loops.retain(|(_, one)| one.problem.is_none());
+    let (unowned, owned): (Vec<_>, Vec<_>) =
+        loops.iter().partition(|(_, one)| owner(one).is_none());
+    let mut own = owned.iter().filter(|(_, one)| owner(one) == session);
+    let is_for_any = |found: &&&(Store, Listed)| is_for_any_session(info, &found.1);
+    let for_any = || owned.iter().find(is_for_any).filter(|_| !is_compacted);
 
-    let for_any = || find(&is_for_any).filter(|_| !is_compacted);
-    if let Some((store, listed)) = find(&is_own).or_else(for_any) {
+    if let Some((store, listed)) = own.next().or_else(for_any) {
         return describe_own(program, store, &listed.id, is_compacted);
     }
-    if let Some((_, listed)) = find(&is_unowned).filter(|_| !is_compacted) {
+    if let Some((_, listed)) = unowned.first().filter(|_| !is_compacted) {
         let line = format!(
             "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
             listed.id,
@@ -71,16 +76,15 @@ fn describe_loop(program: &Program, input: &Input, stores: &[Store], source: &st
         );
         return inform(info, &line, true);
     }
-    let of_session = |session| locate::archived_of_session(stores, session);
+    let of_session = |session| folders.archived(session);
     if let Some((_, id)) = session.filter(|_| !is_compacted).and_then(of_session) {
         let line = format!("loop {id} of this session {}", archived_note(info, &id));
         return inform(info, &line, true);
     }
-    if let Some((store, listed)) = find(&is_anothers) {
+    if let Some((store, listed)) = owned.iter().find(|found| !is_for_any(found)) {
         return describe_foreign(info, store, listed, source == "clear");
     }
-    let refusal = stores.iter().find_map(Store::refusal);
-    refusal.map_or_else(HookOutput::default, |error| {
+    folders.refusal().map_or_else(HookOutput::default, |error| {
         let line = text::note(&with_help(&error), MAX_REASON_CHARS);
         inform(info, &line, false)
     })
@@ -174,8 +178,6 @@ fn phase(listed: &Listed) -> &str {
 
 /// Returns whether a listed loop is in a phase that any session can continue.
 pub(super) fn is_for_any_session(info: &ProgramInfo, listed: &Listed) -> bool {
-    let phase = listed.phase.as_deref();
-    phase
-        .and_then(|phase| info.table.phase_position(phase))
-        .is_some_and(|phase| messages::is_for_any_session(info.table, phase))
+    let phase = info.table.phase_position(phase(listed));
+    phase.is_some_and(|phase| messages::is_for_any_session(info.table, phase))
 }

@@ -14,7 +14,8 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{archive, attempts, locate, loops, out, rounds, verbs};
+use super::locate::StateFolders;
+use super::{archive, attempts, loops, out, rounds, verbs};
 use crate::files::{self, Folder, Lock};
 use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
@@ -70,7 +71,8 @@ pub(super) fn state(
         ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
         ("move", [file, from, to]) => return move_phase(program, &here.join(file), from, to),
         ("sweep", []) => return archive::sweep(info),
-        ("find", []) => locate::stores(info.state, &[&here])
+        ("find", []) => StateFolders::above(info.state, &[&here])
+            .stores
             .iter()
             .filter(|store| store.refusal().is_none())
             .find_map(|store| find_newest(store.folder()))

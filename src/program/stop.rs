@@ -14,7 +14,7 @@ use super::exit::Exit;
 use super::extension::Variables;
 use super::settings::{self, Settings};
 use super::surroundings::Surroundings;
-use super::{display, incompatible, locate, loops, messages, next_action, out, rounds};
+use super::{display, incompatible, loops, messages, next_action, out, rounds};
 use crate::behaviours::Step;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::seen::SessionRecord as _;
@@ -55,9 +55,9 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
         return Decision::approve(None);
     }
     let info = program.info;
-    let stores = surroundings.stores(info, input);
-    let mut notes = locate::name_vanished(info, &surroundings.folders(input), Some("stop"));
-    let located = locate::find_for_stop(info, &stores, input.session_id.as_deref());
+    let folders = surroundings.folders(info, input);
+    let mut notes = folders.vanished(Some("stop"));
+    let located = folders.find_for_stop(info, input.session_id.as_deref());
     let mut decision = match located {
         Ok(Some((store, id))) => {
             let stop = Stop {

@@ -3,10 +3,10 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::info::ProgramInfo;
-use super::locate;
+use super::locate::StateFolders;
+use super::loops;
 use crate::hooks::Input;
 use crate::process::environment::GUARD;
-use crate::store::Store;
 
 /// The environment of a hook.
 #[derive(Debug, Clone)]
@@ -25,24 +25,17 @@ impl Surroundings {
         let project = std::env::var("CLAUDE_PROJECT_DIR").ok();
         Self {
             project: project.filter(|path| !path.is_empty()).map(Into::into),
-            here: locate::here().ok(),
+            here: loops::here().ok(),
             reviewer_child: std::env::var_os(GUARD).is_some(),
         }
     }
 
-    /// Returns the folders that a call comes from, the project first.
-    pub(super) fn folders<'a>(&'a self, input: &'a Input) -> Vec<&'a Utf8Path> {
+    /// Finds the state folders that a call is about: those of the project first.
+    pub fn folders(&self, info: &ProgramInfo, input: &Input) -> StateFolders {
         let cwd = input.cwd.as_deref().map(Utf8Path::new);
-        let folders = [self.project.as_deref(), cwd.or(self.here.as_deref())];
-        let absolute = folders
-            .into_iter()
-            .flatten()
-            .filter(|path| path.is_absolute());
-        absolute.collect()
-    }
-
-    /// Returns the state folders that a call is about, the nearest first.
-    pub fn stores(&self, info: &ProgramInfo, input: &Input) -> Vec<Store> {
-        locate::stores(info.state, &self.folders(input))
+        let starts = [self.project.as_deref(), cwd.or(self.here.as_deref())];
+        let mut starts = Vec::from_iter(starts.into_iter().flatten());
+        starts.retain(|path| path.is_absolute());
+        StateFolders::above(info.state, &starts)
     }
 }

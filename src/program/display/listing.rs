@@ -10,8 +10,9 @@ use crate::machine::{PhaseDeclaration as _, Table};
 use crate::message::Message;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
+use crate::program::locate::StateFolders;
 use crate::program::settings::MAX_ROUNDS;
-use crate::program::{durations, locate, loops, out, rounds};
+use crate::program::{durations, out, rounds};
 use crate::store::{Listed, Store, to_count, to_plain};
 use crate::{template, text};
 
@@ -74,13 +75,13 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
 
 /// Prints the loops of this project, newest first, and the archived ones after them.
 pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
-    let here = loops::here()?;
-    for line in locate::name_vanished(info, &[&here], None) {
+    let folders = StateFolders::here(info.state)?;
+    for line in folders.vanished(None) {
         out::note(&info.line(&line));
     }
     let now = Timestamp::now();
-    let loops = locate::loops(info.state, &here, Store::list).into_iter();
-    let archived = locate::loops(info.state, &here, Store::archived).into_iter();
+    let loops = folders.newest(Store::list).into_iter();
+    let archived = folders.newest(Store::archived).into_iter();
     let rows: Vec<Json> = loops
         .map(|found| row(info.table, found, false, now))
         .chain(archived.map(|found| row(info.table, found, true, now)))

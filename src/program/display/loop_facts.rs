@@ -10,12 +10,13 @@ use crate::machine::{LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
 use crate::program::Program;
 use crate::program::caller::Caller;
+use crate::program::locate::StateFolders;
 use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{durations, locate, loops, messages, next_action, rounds};
+use crate::program::{durations, loops, messages, next_action, rounds};
 use crate::review::personas::{persona, review_personas};
-use crate::store::{ChangeEntry, Entry};
+use crate::store::{Active, ChangeEntry, Entry};
 use crate::text;
 
 /// The longest text of a field, in characters.
@@ -90,10 +91,9 @@ pub(super) fn facts(
         next_action.next =
             format!("another session has this loop; to take it over into this one:{adopt}");
     }
-    let has_many = locate::has_many(info) && !phase.terminal;
+    let has_many = info.state.active == Active::Many && !phase.terminal;
     let driven = has_many.then(|| {
-        let stores = locate::stores(info.state, &[raw.store().root()]);
-        let owned = locate::owned(info, &stores, &session);
+        let owned = StateFolders::above(info.state, &[raw.store().root()]).owned(&session);
         Some(owned.first()?.1.to_string())
     });
     json!({

@@ -15,9 +15,10 @@ use crate::program::Program;
 use crate::program::arguments::Look;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
+use crate::program::locate::StateFolders;
 use crate::program::settings::{MAX_ROUNDS, Settings};
 use crate::program::surroundings::Surroundings;
-use crate::program::{durations, incompatible, locate, loops, messages, out, rounds};
+use crate::program::{durations, incompatible, loops, messages, out, rounds};
 use crate::store::{Store, to_plain};
 use crate::{template, text};
 
@@ -62,7 +63,8 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
         out::line(&format!(
             "This project has no loops. Start one with:{start}"
         ));
-        if !locate::loops(info.state, &loops::here()?, Store::archived).is_empty() {
+        let folders = StateFolders::here(info.state)?;
+        if !folders.list(Store::archived).is_empty() {
             out::line(&format!("Archived loops:\n    {} list", info.program));
         }
     }
@@ -118,8 +120,7 @@ pub(in crate::program) fn statusline(program: &Program) -> Exit {
 
 fn session_line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option<String> {
     let session = input.session_id.as_deref()?;
-    let stores = surroundings.stores(program.info, input);
-    let owned = locate::owned(program.info, &stores, session);
+    let owned = surroundings.folders(program.info, input).owned(session);
     let (store, id) = owned.into_iter().next()?;
     let opened = program
         .app

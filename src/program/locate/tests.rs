@@ -33,14 +33,18 @@ fn folders_above_are_found_once_each() {
     make(&below);
     std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
     let starts = [&below, &top, &top.join("link"), &top.join("none")];
-    let found = stores(state_in(FOLDER), &starts.map(|start| &**start));
+    let found = StateFolders::above(state_in(FOLDER), &starts.map(|start| &**start)).stores;
     let roots: Vec<_> = found
         .iter()
         .map(|store| store.root().to_owned())
         .filter(|root| root.starts_with(&top))
         .collect();
     assert_eq!(roots, [deep, top]);
-    assert!(stores(state_in("elsewhere"), &[&below]).is_empty());
+    assert!(
+        StateFolders::above(state_in("elsewhere"), &[&below])
+            .stores
+            .is_empty()
+    );
     assert!(!below.join(".claude").exists(), "creates nothing");
 }
 
@@ -53,7 +57,7 @@ fn absolute_folder_is_one_for_all() {
     make(&project.join(".git"));
     make(&project.join("q"));
     let state = state_in(folder.as_str());
-    let mut found = stores(state, &[&project.join("q"), &top]);
+    let mut found = StateFolders::above(state, &[&project.join("q"), &top]).stores;
     assert_eq!(found.len(), 1);
     found.push(for_start(state, &project.join("q")));
     for store in found {
@@ -73,4 +77,22 @@ fn start_belongs_at_the_git_top_level() {
     let store = for_start(state, &deep);
     assert_eq!(store.root(), top.join("p"));
     assert!(!store.folder().exists());
+}
+
+#[test]
+fn real_path_follows_symlinks() {
+    let (_kept, root) = folder();
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(root.join(target), root.join(name)).unwrap();
+    };
+    std::fs::create_dir(root.join("real")).unwrap();
+    link("real", "link");
+    link("gone", "dangling");
+    assert_eq!(
+        real_path(&root.join("link/new/a.md")),
+        Some(root.join("real/new/a.md"))
+    );
+    assert_eq!(real_path(&root.join("dangling")), None);
+    assert_eq!(real_path(&root.join("real/../PLAN.md")), None);
+    assert_eq!(real_path(Utf8Path::new("PLAN.md")), None);
 }
