@@ -54,9 +54,6 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_NO_REPLACE_OBJECTS", "1"),
 ];
 
-/// The settings that switch a filter off.
-const NO_FILTER: [&str; 4] = ["clean=", "smudge=", "process=", "required=false"];
-
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Returns the flag that a signal may set: from then on all commands fail.
@@ -153,12 +150,12 @@ impl Git {
         for name in filters {
             // Git takes the first `=` for the end of the key.
             if name.contains(['=', char::REPLACEMENT_CHARACTER]) {
-                let why =
-                    "the repository's configuration names a filter that is not UTF-8, or has an =";
+                let why = "the configuration names a filter that is not UTF-8, or has an =";
                 return Err(WorktreeError::refusal("config", why));
             }
-            let off = NO_FILTER.map(|setting| format!("filter.{name}.{setting}"));
-            self.config.extend(off);
+            let off = ["clean=", "smudge=", "process=", "required=false"];
+            let settings = off.map(|setting| format!("filter.{name}.{setting}"));
+            self.config.extend(settings);
         }
         Ok(())
     }
@@ -183,17 +180,17 @@ impl Git {
                 idle: timeout,
             },
         };
-        let flow = || {
-            if INTERRUPTED.load(Ordering::Relaxed) {
+        let is_interrupted = || INTERRUPTED.load(Ordering::Relaxed);
+        if is_interrupted() {
+            return Err(WorktreeError::refusal(name, "interrupted"));
+        }
+        let ended = process::supervise(&call, &mut |_| {
+            if is_interrupted() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
-        };
-        if flow().is_break() {
-            return Err(WorktreeError::refusal(name, "interrupted"));
-        }
-        let ended = process::supervise(&call, &mut |_| flow());
+        });
         let error = match ended.how {
             ProcessEnd::Exited(0) if ended.truncated() => WorktreeError::TooMany,
             ProcessEnd::Exited(0) => return Ok(ended.stdout),
@@ -297,11 +294,9 @@ pub(crate) fn io(attempt: &str) -> impl FnOnce(std::io::Error) -> WorktreeError 
 fn complaint(stderr: &str) -> String {
     let mut lines = stderr.lines().filter(|line| !line.trim().is_empty());
     let last = lines.clone().next_back().unwrap_or("git printed no reason");
-    let stated = lines.find_map(|line| {
-        let fatal = line.strip_prefix("fatal: ");
-        fatal.or_else(|| line.strip_prefix("error: "))
-    });
-    text::one_line(stated.unwrap_or(last), 300)
+    let stated = lines.find(|line| line.starts_with("fatal: ") || line.starts_with("error: "));
+    let reason = stated.and_then(|line| Some(line.split_once(": ")?.1));
+    text::one_line(reason.unwrap_or(last), 300)
 }
 
 /// Returns the name in `filter.<name>.<key>`, before the line with the value.

@@ -28,9 +28,9 @@ use claudex_loop::template;
 use claudex_loop::{Timestamp, text};
 use serde_json::json;
 
-use super::run::Run;
+use super::run::{self, Run};
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, TABLE};
-use super::{AnyLoop, Phase, caveats, context, report, resume, reviews_changes};
+use super::{AnyLoop, Phase, caveats, context, report, reviews_changes};
 
 /// The drafter's prompt.
 const DRAFT: Message = template!("messages/draft.md");
@@ -55,12 +55,8 @@ pub(super) struct Driver<'d> {
 impl Driver<'_> {
     /// Takes a loop to its end, or as far as it goes without its user, and prints the outcome.
     pub(super) fn drive(&self, mut held: AnyLoop) -> Result<Exit, Failure> {
-        let is_resumed = self.arguments.resume.is_some();
-        let verb = if is_resumed {
-            "goes on with"
-        } else {
-            "reviews"
-        };
+        let resumed = self.arguments.resume.as_ref();
+        let verb = resumed.map_or("reviews", |_| "goes on with");
         let subject = if reviews_changes(held.raw()) {
             "the changes of the work tree"
         } else {
@@ -125,7 +121,7 @@ impl Driver<'_> {
         let report = review
             .run(&mut self.watch(held))
             .map_err(|error| match error {
-                RoundError::Interrupted => resume::failure(held, Exit::Interrupted, "interrupted"),
+                RoundError::Interrupted => run::failure(held, Exit::Interrupted, "interrupted"),
                 error => failure(held, &with_help(&error)),
             })?;
         review.print_result(&self.console, &report);
@@ -172,7 +168,7 @@ impl Driver<'_> {
         move |event| {
             if polled.elapsed() >= CANCEL_POLL_INTERVAL {
                 polled = Instant::now();
-                if resume::ended_phase(held).is_some() {
+                if run::ended_phase(held).is_some() {
                     return ControlFlow::Break(());
                 }
             }
@@ -211,7 +207,7 @@ impl Driver<'_> {
         });
         match &ended.how {
             ProcessEnd::Exited(0) => Ok(()),
-            ProcessEnd::Stopped => Err(resume::failure(held, Exit::Interrupted, "interrupted")),
+            ProcessEnd::Stopped => Err(run::failure(held, Exit::Interrupted, "interrupted")),
             how => {
                 let stderr = ended.stderr_tail();
                 let last = stderr.lines().last().unwrap_or_default();
@@ -241,7 +237,7 @@ impl Driver<'_> {
             (String::new(), Some(context::cause(raw)))
         };
         let summary = summary.trim_end();
-        let waits = (!held.phase().is_terminal()).then(|| resume::help(held));
+        let waits = (!held.phase().is_terminal()).then(|| run::help(held));
         if self.arguments.json {
             let (report, fixes) = report::existing_files(held);
             let mut facts = json!({
@@ -272,7 +268,7 @@ impl Driver<'_> {
         };
         let problem = format!("the reviewer gave no verdict: {cause}");
         if waits.is_some() {
-            return Err(resume::failure(held, Exit::Reviewer, &problem));
+            return Err(run::failure(held, Exit::Reviewer, &problem));
         }
         let message = format!("{problem}; loop {id} is over");
         let help = "once the reviewer works, run the same command again";
@@ -282,5 +278,5 @@ impl Driver<'_> {
 
 /// Returns the failure of a run at a fault.
 fn failure(held: &AnyLoop, problem: &str) -> Failure {
-    resume::failure(held, Exit::Internal, problem)
+    run::failure(held, Exit::Internal, problem)
 }

@@ -12,7 +12,6 @@ mod interview;
 mod machine;
 mod new;
 mod report;
-mod resume;
 mod run;
 mod runner;
 mod start;
@@ -26,8 +25,8 @@ use claudex_loop::machine::{LoopHandle, Raw};
 use claudex_loop::message::Message;
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Ended, Failure};
+use claudex_loop::program::locate::Surroundings;
 use claudex_loop::program::start::StartRequest;
-use claudex_loop::program::surroundings::Surroundings;
 use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables, messages};
 use claudex_loop::{Timestamp, template};
 
@@ -112,7 +111,7 @@ impl Extension for PlanLoop {
     }
 
     fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
-        resume::refuse_session_resume(held.typed(), verb.typed())
+        run::refuse_session_resume(held.typed(), verb.typed())
     }
 
     fn on_answer(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
@@ -159,7 +158,7 @@ impl Extension for PlanLoop {
     }
 
     fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
-        resume::next_action(held.typed())
+        run::next_action(held.typed())
     }
 }
 

@@ -63,14 +63,11 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
     })?;
 
     let names = FILES.map(|(file, _)| file).join(", ");
-    out::line(&format!("The crate {name} is in {folder}: {names}."));
-    if let Some(clone) = clone {
-        out::line(&format!(
-            "It takes claudex-loop from {clone}, where this program was built."
-        ));
-    }
+    let source = clone.map_or_else(String::new, |clone| {
+        format!("It takes claudex-loop from {clone}, where this program was built.\n")
+    });
     out::line(&format!(
-        "To try it:\n    cd {folder}\n    cargo run --quiet -- start \"a haiku\""
+        "The crate {name} is in {folder}: {names}.\n{source}To try it:\n    cd {folder}\n    cargo run --quiet -- start \"a haiku\""
     ));
     Ok(Exit::Complete)
 }

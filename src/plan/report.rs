@@ -70,20 +70,15 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
             }
         }
         let findings = findings_file::render(round, run.findings());
-        let (_, text) = findings.split_once('\n').unwrap_or_default();
-        let filled = text.split("\n## ").filter(|part| part.contains("\n- "));
-        let sections: Vec<String> = filled.map(|part| format!("### {part}")).collect();
-        let shown = match &*sections {
-            [] => text.to_owned(),
-            _ => sections.join("\n"),
-        };
+        let filled = findings.split("\n## ").filter(|part| part.contains("\n- "));
+        let sections: String = filled.map(|part| format!("### {part}\n")).collect();
         reviewed.push(json!({
             "round": round,
             "persona": plain_line(&run.began.persona),
             "reviewer": plain_line(&run.began.reviewer),
             "counts": run.counts().unwrap_or_default().to_string(),
             "changed": run.work_tree_changed().then_some(CHANGED_DURING_REVIEW),
-            "findings": shown.replace('<', "&lt;").trim(),
+            "findings": sections.replace('<', "&lt;").trim(),
         }));
     }
     let has_fixes = !fixes.is_empty();

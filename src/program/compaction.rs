@@ -6,8 +6,7 @@ use camino::Utf8PathBuf;
 
 use super::builder::Program;
 use super::info::ProgramInfo;
-use super::locate::StateFolders;
-use super::surroundings::Surroundings;
+use super::locate::{StateFolders, Surroundings};
 use crate::hooks::seen::{Compacted, Seen, SessionRecord as _};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::app::{HeldLoop, ParsedVerb, into_untyped};
 use super::builder::Program;
 use super::exit::{Ended, Exit, Failure};
-use super::surroundings::Surroundings;
+use super::locate::Surroundings;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Beginning, FieldError, LoopHandle, Refusal, Refused};

@@ -46,7 +46,6 @@ pub mod slash_arguments;
 pub mod start;
 mod state;
 mod stop;
-pub mod surroundings;
 mod verbs;
 mod verify;
 

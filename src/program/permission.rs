@@ -10,9 +10,8 @@ use camino::Utf8Path;
 
 use super::builder::Program;
 use super::info::ProgramInfo;
-use super::locate;
+use super::locate::{self, Surroundings};
 use super::plugin::commands::loop_rules;
-use super::surroundings::Surroundings;
 use crate::hooks::{HookOutput, Input, Permission};
 use crate::store::{Listed, Store};
 

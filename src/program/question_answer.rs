@@ -7,7 +7,7 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::extension::Variables;
-use super::surroundings::Surroundings;
+use super::locate::Surroundings;
 use super::{loops, messages, verbs};
 use crate::hooks::answers::{self, Answer};
 use crate::hooks::{HookOutput, Input};
