@@ -38,7 +38,7 @@ pub use claudex_loop_engine::{digest, files, store};
 pub use behaviours::Step;
 pub use jiff::Timestamp;
 pub use machine::{
-    Actor, Beginning, EvidenceRecord, Machine, OpenError, Refusal, Refused, Requirement, Table,
+    Actor, Beginning, EvidenceRecord, Machine, Refusal, Refused, Requirement, Table,
 };
 pub use review::evidence::{Reviewed, Settled};
 pub use store::{LoopId, StateHome, Store};

@@ -6,8 +6,8 @@ pub use crate::machine::table::{
     ArgumentInfo, BehaviourInfo, FieldInfo, FieldKind, ModeInfo, PhaseInfo, Table,
 };
 pub use crate::machine::{
-    Actor, Beginning, EvidenceRecord, FieldError, Held, LoopHandle, Machine, Message, OpenError,
-    Raw, Refusal, Refused, Requirement,
+    Actor, Beginning, EvidenceRecord, Held, LoopHandle, Machine, Message, Raw, Refusal, Refused,
+    Requirement,
 };
 pub use crate::store::{
     Active, Form, HeldFields, IdForm, LoopId, StateSpec, Store, default_data, is_data,

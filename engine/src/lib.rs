@@ -16,8 +16,7 @@ mod words;
 
 pub use jiff::Timestamp;
 pub use machine::{
-    Actor, Beginning, EvidenceRecord, LoopHandle, Machine, OpenError, Refusal, Refused,
-    Requirement, Table,
+    Actor, Beginning, EvidenceRecord, LoopHandle, Machine, Refusal, Refused, Requirement, Table,
 };
 pub use store::{LoopId, StateHome, Store};
 

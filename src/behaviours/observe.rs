@@ -68,7 +68,7 @@ fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
     let after = started.and_then(|started| {
         SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(started.checked_add(1)?))
     });
-    let (folder, name) = raw.folder_of(path)?;
+    let (folder, name) = raw.folder_at(&raw.path(path))?;
     let found = folder.look(&name)?;
     Ok(found
         .zip(after)
@@ -159,7 +159,7 @@ fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
     if raw.fill(template).trim().is_empty() {
         return Ok(false);
     }
-    let Some((folder, name)) = if_there(raw.folder_of(template))? else {
+    let Some((folder, name)) = if_there(raw.folder_at(&raw.path(template)))? else {
         return Ok(false);
     };
     match folder.look(&name)? {

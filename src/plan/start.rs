@@ -221,12 +221,13 @@ pub(super) fn begin(
         beginning: Beginning::now(RUN),
         actor: Actor::Person,
     };
-    let begun = begin_loop(program, request, settings).map_err(|failure| match failure.exit {
+    let begun = begin_loop(program, request, settings);
+    let (held, _) = begun.map_err(|failure| match failure.exit {
         Exit::Refused => failure.exiting(Exit::Active),
         _ => failure,
     })?;
     // The user starts a loop. All later changes are those of the Stop hook.
-    AnyLoop::open(&store, begun.raw().id(), Actor::Hook).map_err(Failure::internal)
+    AnyLoop::open(&store, held.raw().id(), Actor::Hook).map_err(Failure::internal)
 }
 
 /// Reads a plan. Returns its path without symlinks, and its first heading, line or name as topic.

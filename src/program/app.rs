@@ -10,7 +10,7 @@ use super::arguments::LoopArgs;
 use crate::behaviours::Step;
 use crate::behaviours::ask::Asked;
 use crate::machine::table::ModeInfo;
-use crate::machine::{Actor, Beginning, LoopHandle, OpenError, Refused};
+use crate::machine::{Actor, Beginning, LoopHandle, Refusal, Refused};
 use crate::review::Subject;
 use crate::store::{LoopId, Store};
 
@@ -78,7 +78,7 @@ pub trait App {
         fields: Vec<(&'static str, Json)>,
         how: Beginning,
         actor: Actor,
-    ) -> Result<HeldLoop, OpenError>;
+    ) -> Result<HeldLoop, Refusal>;
 
     /// Starts a loop from a document that the engine did not write, at the phase that it names.
     fn import(
@@ -88,10 +88,10 @@ pub trait App {
         file: Utf8PathBuf,
         how: Beginning,
         actor: Actor,
-    ) -> Result<HeldLoop, OpenError>;
+    ) -> Result<HeldLoop, Refusal>;
 
     /// Opens a loop.
-    fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, OpenError>;
+    fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, Refusal>;
 
     /// Takes a verb's transition by the method of the loop's type, or returns the loop with the reason for which it refuses.
     fn take(&self, verb: ParsedVerb, held: HeldLoop) -> Result<HeldLoop, Refused<HeldLoop>>;

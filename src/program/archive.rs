@@ -41,9 +41,10 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     let folders = StateFolders::here(info.state)?;
     let mut names = Vec::new();
     let mut active = 0;
-    for (store, listed) in folders.list(Store::list) {
-        let id = listed.id;
-        if store.is_running(&id) {
+    let mut loops = folders.list(Store::list);
+    for (store, listed) in &loops {
+        let id = &listed.id;
+        if store.is_running(id) {
             let problem = format!("cannot archive loop {id}: a review of it is running");
             let help = format!("wait for it, or stop it; `{program} status` shows it");
             return Err(Failure::refuse(problem, &help));
@@ -51,17 +52,20 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
         active += usize::from(!listed.terminal);
         names.push(id.to_string());
     }
-    for foreign in folders.stores.iter().flat_map(Store::list_foreign) {
-        active += usize::from(!foreign.terminal);
-        names.extend(foreign.path.file_name().map(str::to_owned));
+    for store in &folders.stores {
+        for foreign in store.list_foreign() {
+            active += usize::from(!foreign.terminal);
+            names.extend(foreign.path.file_name().map(str::to_owned));
+            loops.push((store.clone(), foreign));
+        }
     }
     if names.is_empty() {
         out::line("No loops to archive.");
         return Ok(Exit::Complete);
     }
     if !yes && !from_prompt {
-        let loops = if names.len() == 1 { "loop" } else { "loops" };
-        let counted = format!("{} {loops}, {active} of them active", names.len());
+        let noun = if names.len() == 1 { "loop" } else { "loops" };
+        let counted = format!("{} {noun}, {active} of them active", names.len());
         let list: String = names
             .iter()
             .take(MAX_NAMED_LOOPS)
@@ -73,14 +77,13 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
             &format!("run it in a terminal, or confirm with:\n    {program} rollback --yes"),
         )?;
     }
-    for store in folders.stores {
-        let moved = store.archive_all();
-        for name in moved.map_err(Failure::internal)? {
-            store.log(&format!("{name} rolled back by the user"));
-            let name = text::one_line(&name, 100);
-            let folder = text::shown(store.folder());
-            out::line(&format!("Loop {name} was moved to {folder}/archive/{name}"));
-        }
+    for (store, listed) in loops {
+        let id = listed.id;
+        store.archive(&id).map_err(Failure::internal)?;
+        store.log(&format!("{id} rolled back by the user"));
+        let name = text::one_line(id.as_str(), 100);
+        let folder = text::shown(store.folder());
+        out::line(&format!("Loop {name} was moved to {folder}/archive/{name}"));
     }
     Ok(Exit::Complete)
 }

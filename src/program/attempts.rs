@@ -16,7 +16,7 @@ pub fn note_refusal(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal:
     // A race that was lost or a fault of the disk is no answer of the machine.
     let is_fault = matches!(
         refusal,
-        Refusal::Field(_) | Refusal::Observe { .. } | Refusal::Store(_)
+        Refusal::Unfit(_) | Refusal::Observe { .. } | Refusal::Store(_)
     );
     if !is_fault {
         note(store, id, by, tried, &refusal.to_string());

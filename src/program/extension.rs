@@ -11,7 +11,7 @@ use super::exit::{Ended, Exit, Failure};
 use super::locate::Surroundings;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::table::ModeInfo;
-use crate::machine::{Actor, Beginning, FieldError, LoopHandle, Refusal, Refused};
+use crate::machine::{Actor, Beginning, LoopHandle, Refusal, Refused};
 use crate::store::Store;
 
 /// Variables of a template by their names.
@@ -188,8 +188,8 @@ impl<A: LoopHandle> From<Refused<A>> for NotTaken {
     }
 }
 
-impl From<FieldError> for NotTaken {
-    fn from(error: FieldError) -> Self {
-        Self::Failed(Failure::new(Exit::Usage, Refusal::Field(error)))
+impl From<Refusal> for NotTaken {
+    fn from(refusal: Refusal) -> Self {
+        Self::Failed(Failure::new(Exit::Usage, refusal))
     }
 }

@@ -8,7 +8,7 @@ use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::{incompatible, locate, loops, messages, out, start};
-use crate::machine::{Beginning, OpenError};
+use crate::machine::{Beginning, Refusal};
 use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
 use crate::{files, text};
 
@@ -66,13 +66,13 @@ pub fn import(
     };
     let settings = loops::settings(info, store.root(), None)?;
     let beginning = Beginning {
-        stale_after: Some(settings.stale_after()),
         id,
         ..Beginning::now(caller.session.as_deref().unwrap_or(UNKNOWN))
     };
+    store.archive_stale(beginning.now.into(), settings.stale_after());
     let imported = program.app.import(&store, &bytes, path, beginning, actor);
     let held = imported.map_err(|error| match error {
-        OpenError::Unfit(why) => unfit(why),
+        Refusal::Unfit(why) => unfit(why),
         error => incompatible::failure(info, error),
     })?;
     let raw = held.raw();

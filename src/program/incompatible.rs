@@ -7,7 +7,7 @@ use super::info::ProgramInfo;
 use super::locate::StateFolders;
 use super::shell;
 use crate::behaviours::loop_message;
-use crate::machine::OpenError;
+use crate::machine::Refusal;
 use crate::machine::table::Table;
 use crate::store::{LoopId, Store, StoreError, WhyNotOurs};
 use crate::text;
@@ -35,20 +35,19 @@ pub(super) fn give_up(info: &ProgramInfo, id: &str, words: &str) -> String {
 }
 
 /// Returns the user's options for a loop that cannot be opened or started, or `None` if the error has them.
-fn help(info: &ProgramInfo, root: &Utf8Path, error: &OpenError) -> Option<String> {
+fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> {
     Some(match error {
-        OpenError::Actor { mode, .. } => format!("ask the user to start it:{}", info.start(mode)),
-        OpenError::Loop { id, .. } => {
+        Refusal::Loop { id, .. } => {
             let help = give_up(info, id.as_str(), "give it up (its files are kept)");
             return Some(help).filter(|help| !help.is_empty());
         }
-        OpenError::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
+        Refusal::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
             format!("to bring it back:{}", info.command(&format!("resume {id}")))
         }
-        OpenError::Store(StoreError::Active { id, phase, folder }) if phase.is_some() => {
+        Refusal::Store(StoreError::Active { id, phase, folder }) if phase.is_some() => {
             help_with_active(info, id, folder)
         }
-        OpenError::Store(StoreError::NotOurs { id, path, why }) => match why {
+        Refusal::Store(StoreError::NotOurs { id, path, why }) => match why {
             WhyNotOurs::Journal(_) => {
                 let adopt = format!("adopt {id}");
                 let words = info.slash(&adopt).map(|slash| format!(" with {slash}"));
@@ -84,7 +83,7 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
     let store = stores.iter().find(|store| store.folder() == folder);
     let opened = store.and_then(|store| {
         let opened = store.open(&LoopId::parse(id, info.state.ids).ok()?);
-        Some((store, opened.map_err(OpenError::from)))
+        Some((store, opened.map_err(Refusal::from)))
     });
     let help = match opened {
         Some((_, Ok(_))) => {
@@ -107,10 +106,9 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
 }
 
 /// Returns the error of a command for a loop that could not be opened or started.
-pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
+pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
     let exit = match &error {
-        OpenError::Actor { .. }
-        | OpenError::Store(
+        Refusal::Store(
             StoreError::Active { .. } | StoreError::NotFound { .. } | StoreError::NotOurs { .. },
         ) => Exit::Refused,
         _ => Exit::Internal,
@@ -122,7 +120,7 @@ pub fn failure(info: &ProgramInfo, error: OpenError) -> Failure {
 }
 
 /// Returns the error of a loop that could not be opened in one line, with its path and help.
-pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &OpenError) -> String {
+pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &Refusal) -> String {
     let path = text::shown(store.path_of(id));
     let mut line = error.to_string();
     if !line.starts_with(&path) {

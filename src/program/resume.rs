@@ -7,7 +7,7 @@ use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{adopt, incompatible, loops, messages, next_action, out, verbs};
-use crate::machine::{Actor, OpenError};
+use crate::machine::Actor;
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -100,7 +100,7 @@ fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<(), Fail
     }
     let kept = store
         .render_again(id)
-        .map_err(|error| incompatible::failure(info, OpenError::Store(error)))?;
+        .map_err(|error| incompatible::failure(info, error.into()))?;
     if let Some(kept) = kept {
         out::line(&format!(
             "Loop {id} keeps its state: {} was written again, and the file that was there is kept as {}",

@@ -19,7 +19,7 @@ use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{command_line, incompatible, locate, loops, messages, out, slash_arguments};
 use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
-use crate::machine::{Actor, Beginning, LoopHandle, OpenError};
+use crate::machine::{Actor, Beginning, LoopHandle, Refusal};
 use crate::store::{IdForm, LoopId, MOST_COUNT, Store, StoreError};
 use crate::text;
 
@@ -196,12 +196,13 @@ pub(super) fn begin(
             ..Beginning::now(caller.session.as_deref().unwrap_or(UNKNOWN))
         },
     };
-    let held = begin_loop(program, request, &settings)?;
-    print(program, mode, &*held, matches, by_user);
+    let (held, archived) = begin_loop(program, request, &settings)?;
+    print(program, mode, (&*held, &archived), matches, by_user);
     Ok(Exit::Complete)
 }
 
-/// Begins a loop with its fields, those that the extension adds, and those of the configuration.
+/// Begins a loop with its fields, those that the extension adds, and those of the configuration. Returns it with the inactive
+/// loops that were archived first.
 ///
 /// # Errors
 /// Returns an error if a field is missing or wrong, or if the extension or the store refuses.
@@ -209,7 +210,7 @@ pub fn begin_loop(
     program: &Program,
     mut request: StartRequest<'_>,
     settings: &Settings,
-) -> Result<HeldLoop, Failure> {
+) -> Result<(HeldLoop, Vec<LoopId>), Failure> {
     let StartRequest {
         mode, store, actor, ..
     } = request;
@@ -223,17 +224,19 @@ pub fn begin_loop(
     fields.retain(|(_, value)| !value.is_null());
     check(program, mode, &fields)?;
 
-    let beginning = Beginning {
-        stale_after: Some(settings.stale_after()),
-        ..request.beginning
-    };
+    let beginning = request.beginning;
+    let archived = store.archive_stale(beginning.now.into(), settings.stale_after());
     let begun = program.app.begin(store, mode, fields, beginning, actor);
-    let held = begun.map_err(|error| {
-        blocked(program, store, &error)
-            .unwrap_or_else(|| incompatible::failure(program.info, error))
+    let held = begun.map_err(|refusal| match refusal {
+        Refusal::Actor(why) => {
+            let start = program.info.start(mode.name);
+            Failure::refuse(why, &format!("ask the user to start it:{start}"))
+        }
+        _ => blocked(program, store, &refusal)
+            .unwrap_or_else(|| incompatible::failure(program.info, refusal)),
     })?;
     enter(program, &*held, "start");
-    Ok(held)
+    Ok((held, archived))
 }
 
 /// Does the work of the first phase, since no stop before it would. A failure is reported at the next stop.
@@ -247,8 +250,8 @@ pub(super) fn enter(program: &Program, held: &dyn LoopHandle, command: &str) {
 }
 
 /// Returns the failure of a start if the loop in its way is one whose next action the program itself sets.
-fn blocked(program: &Program, store: &Store, error: &OpenError) -> Option<Failure> {
-    let OpenError::Store(StoreError::Active { id, .. }) = error else {
+fn blocked(program: &Program, store: &Store, error: &Refusal) -> Option<Failure> {
+    let Refusal::Store(StoreError::Active { id, .. }) = error else {
         return None;
     };
     let loop_id = LoopId::parse(id, program.info.state.ids).ok()?;
@@ -262,14 +265,14 @@ fn blocked(program: &Program, store: &Store, error: &OpenError) -> Option<Failur
 fn print(
     program: &Program,
     mode: &ModeInfo,
-    held: &dyn LoopHandle,
+    (held, archived): (&dyn LoopHandle, &[LoopId]),
     matches: &ArgMatches,
     from_prompt: bool,
 ) {
     let info = program.info;
     let raw = held.raw();
     let state = text::exact(raw.store().path_of(raw.id()));
-    let archived = raw.archived().iter().map(|id| {
+    let archived = archived.iter().map(|id| {
         format!(
             "loop {id} showed no sign of life and was archived; to bring it back once this one is over:{}",
             info.command(&format!("resume {id}"))

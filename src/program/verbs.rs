@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::{attempts, incompatible, loops, messages, out, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
-use crate::machine::{Actor, LoopHandle, OpenError, Refusal, Refused};
+use crate::machine::{Actor, LoopHandle, Refusal, Refused};
 use crate::process::environment::GUARD;
 use crate::store::LoopId;
 use crate::text;
@@ -30,7 +30,7 @@ pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure>
     };
     let opened = program.app.open(&store, &id, actor);
     // A loop that this version of the machine cannot open.
-    if ends && matches!(opened, Err(OpenError::Loop { .. })) {
+    if ends && matches!(opened, Err(Refusal::Loop { .. })) {
         store.archive(&id).map_err(Failure::refusal)?;
         let folder = text::shown(store.folder());
         out::line(&format!(

@@ -11,7 +11,7 @@ use claudex_loop::program::{
     Extension, Group, NextAction, ParsedVerb, Program, Variables, incompatible, loop_flag, loops,
     out,
 };
-use claudex_loop::{Actor, Refusal, Timestamp, files, text};
+use claudex_loop::{Actor, Timestamp, files, text};
 use serde_json::json;
 
 use crate::contract::{self, Stage};
@@ -96,7 +96,7 @@ impl Extension for Stages {
     fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
         let verb: &Verb = verb.typed();
         questions::record_answer(held.typed_mut(), &verb.clone().into())
-            .map_err(|error| Failure::new(Exit::Internal, Refusal::Field(error)))
+            .map_err(|error| Failure::new(Exit::Internal, error))
     }
 
     fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)> {

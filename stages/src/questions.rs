@@ -1,7 +1,7 @@
 //! The questions to the user whose options depend on the summary or the files, and the record of the answers.
 
 use claudex_loop::behaviours::ask::{Answer, Asked};
-use claudex_loop::machine::{FieldError, Raw};
+use claudex_loop::machine::{Raw, Refusal};
 use claudex_loop::text;
 use serde_json::json;
 
@@ -149,7 +149,7 @@ pub(crate) fn key(raw: &Raw, phase: Phase) -> Option<String> {
 }
 
 /// Writes the record and the dispatch before a transition of the user.
-pub(crate) fn record_answer(held: &mut AnyLoop, next: &Transition) -> Result<(), FieldError> {
+pub(crate) fn record_answer(held: &mut AnyLoop, next: &Transition) -> Result<(), Refusal> {
     let phase = held.phase();
     let pipeline = Pipeline(held.raw());
     let decision = key(held.raw(), phase).zip(value(next));

@@ -1,8 +1,7 @@
 //! The record of a transition in the state document: the keys of schema 2, and the log below them.
 
-use claudex_loop::machine::FieldError;
 use claudex_loop::message::Render as _;
-use claudex_loop::{template, text};
+use claudex_loop::{Refusal, template, text};
 use serde_json::{Value as Json, json};
 
 use crate::contract::{Flags, Stage, Status, Summary};
@@ -10,7 +9,7 @@ use crate::gates;
 use crate::state::{Open, Pipeline, merge, new_dispatch, now};
 use crate::typestate::{AnyLoop, Phase, Transition};
 
-type Noted = Result<(), FieldError>;
+type Noted = Result<(), Refusal>;
 type Setter = fn(&mut AnyLoop, &Json) -> Noted;
 
 /// The flags that are keys of the state, and their setters.

@@ -228,26 +228,19 @@ impl Folder {
 
     /// Moves a file or folder to a name in another folder. A symlink is moved itself.
     pub fn rename(&self, name: &str, to: &Self, new: &str) -> io::Result<()> {
-        kill_point();
-        Ok(rustix::fs::renameat(
-            &self.fd,
-            single(name)?,
-            &to.fd,
-            single(new)?,
-        )?)
+        self.rename_with(name, to, new, RenameFlags::empty())
     }
 
-    /// Exchanges the names of two files. Some file systems cannot.
-    pub(super) fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
+    pub(super) fn rename_with(
+        &self,
+        name: &str,
+        to: &Self,
+        new: &str,
+        flags: RenameFlags,
+    ) -> io::Result<()> {
         kill_point();
-        let flags = RenameFlags::EXCHANGE;
-        Ok(renameat_with(
-            &self.fd,
-            single(one)?,
-            &self.fd,
-            single(other)?,
-            flags,
-        )?)
+        let old = single(name)?;
+        Ok(renameat_with(&self.fd, old, &to.fd, single(new)?, flags)?)
     }
 
     /// Removes a file, or a symlink itself.

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 
-use rustix::fs::Mode;
+use rustix::fs::{Mode, RenameFlags};
 
 use super::folder::Folder;
 use super::kill_point::{kill_point, write_all};
@@ -25,7 +25,7 @@ impl Folder {
     /// Replaces or makes a file, mode 0600, or a symlink itself. After `Ok` the new content survives a power loss.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let prepared = self.prepare(bytes)?;
-        prepared.sync()?;
+        prepared.file.sync_all()?;
         prepared.rename(name)?;
         self.sync()
     }
@@ -50,18 +50,18 @@ impl Prepared {
         Ok(rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode))?)
     }
 
-    /// Syncs the content.
-    pub fn sync(&self) -> io::Result<()> {
-        self.file.sync_all()
-    }
-
     /// Puts it in the place of a file of its folder.
     pub fn rename(mut self, name: &str) -> io::Result<()> {
         // ext4 writes out a file that is renamed over another one, which takes as long as a sync. So the two are exchanged.
-        if self.folder.exchange(&self.temporary, name).is_ok() {
+        let exchange = || {
+            let flags = RenameFlags::EXCHANGE;
+            (self.folder).rename_with(&self.temporary, &self.folder, name, flags)
+        };
+        // Some file systems cannot exchange.
+        if exchange().is_ok() {
             if let Err(error) = self.folder.remove(&self.temporary) {
                 // A folder had the name.
-                self.folder.exchange(&self.temporary, name)?;
+                exchange()?;
                 return Err(error);
             }
         } else {

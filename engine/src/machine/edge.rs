@@ -4,7 +4,8 @@ use std::ops::Deref;
 
 use super::held::{read, to_map};
 use super::table::{ArgumentInfo, Message, Table};
-use super::{Actor, FieldError, Machine, Raw, Refusal, Requirement};
+use super::{Actor, Machine, Raw, Refusal, Requirement};
+use crate::store::misfit;
 use crate::text;
 
 /// The most characters of an argument in a refusal.
@@ -193,7 +194,7 @@ pub fn step<M: Machine>(
         Err(field) => {
             let found = to_map(fields).remove(field).unwrap_or_default();
             let expected = format!("a whole number that `{name}` leaves in range");
-            Err(Refusal::Field(FieldError::new(field, found, expected)))
+            Err(Refusal::Unfit(misfit(field, found, expected)))
         }
     }
 }

@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 
 use super::edge::step;
 use super::table::{ModeInfo, PhaseInfo};
-use super::{Actor, EvidenceRecord, Machine, OpenError, Raw, Refused};
-use crate::store::{Beginning, FieldError, Fields, Import, LoopId, Record, Store};
+use super::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused};
+use crate::store::{Beginning, Fields, Import, LoopId, Record, Store, misfit};
 
 /// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
 pub struct Held<M: Machine> {
@@ -30,13 +30,13 @@ impl<M: Machine> Held<M> {
     ///
     /// # Errors
     /// Returns an error if the loop is not there, belongs to another machine, or has values that the machine does not know.
-    pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, OpenError> {
+    pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, Refusal> {
         Self::from_record(store, store.open(id)?, actor)
     }
 
-    fn from_record(store: &Store, record: Record, actor: Actor) -> Result<Self, OpenError> {
+    fn from_record(store: &Store, record: Record, actor: Actor) -> Result<Self, Refusal> {
         let table = M::TABLE;
-        let refuse = |problem| OpenError::Loop {
+        let refuse = |problem| Refusal::Loop {
             id: record.id().clone(),
             problem,
         };
@@ -48,7 +48,7 @@ impl<M: Machine> Held<M> {
                 record.phase()
             )));
         };
-        let fields = read::<M>(&record, phase).map_err(|error| refuse(error.to_string()))?;
+        let fields = read::<M>(&record, phase).map_err(refuse)?;
         Ok(Self {
             raw: Box::new(Raw::new::<M>(store.clone(), record, phase, actor)),
             fields: Box::new(fields),
@@ -66,7 +66,7 @@ impl<M: Machine> Held<M> {
         values: Vec<(&'static str, Json)>,
         how: Beginning,
         actor: Actor,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, Refusal> {
         Self::start(store, (mode, mode.start), &values, how, actor, None)
     }
 
@@ -81,15 +81,15 @@ impl<M: Machine> Held<M> {
         file: Utf8PathBuf,
         how: Beginning,
         actor: Actor,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, Refusal> {
         let table = M::TABLE;
         let names = &table.state.fields;
         let parsed = table.state.parse(bytes);
-        let document = parsed.map_err(|error| OpenError::Unfit(error.to_string()))?;
+        let document = parsed.map_err(|error| Refusal::Unfit(error.to_string()))?;
         let machine = document.text(names.machine);
         if let Some(found) = machine.filter(|found| found != table.state.machine) {
             let why = format!("it is a document of the machine {found}");
-            return Err(OpenError::Unfit(why));
+            return Err(Refusal::Unfit(why));
         }
         let stored = document.text(names.phase);
         let known = stored
@@ -99,7 +99,7 @@ impl<M: Machine> Held<M> {
             let known = stored_phases(table.phases.iter().filter(|phase| !phase.terminal));
             let found = stored.map_or("not there".to_owned(), |found| format!("“{found}”"));
             let field = names.phase;
-            return Err(OpenError::Unfit(format!(
+            return Err(Refusal::Unfit(format!(
                 "its `{field}` is {found}, and a loop goes on in {known}"
             )));
         };
@@ -124,14 +124,15 @@ impl<M: Machine> Held<M> {
         how: Beginning,
         actor: Actor,
         import: Option<Import>,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, Refusal> {
         if !mode.by.is_empty() && !mode.by.contains(&actor) {
             let by: Vec<_> = mode.by.iter().map(actor_name).collect();
-            return Err(OpenError::Actor {
-                mode: mode.name,
-                by: by.join(" or "),
-                actor: actor_name(&actor),
-            });
+            return Err(Refusal::Actor(format!(
+                "a loop in mode {} is started by {}, and this call comes from {}",
+                mode.name,
+                by.join(" or "),
+                actor_name(&actor)
+            )));
         }
         let table = M::TABLE;
         let names = &table.state.fields;
@@ -140,9 +141,7 @@ impl<M: Machine> Held<M> {
             let start = values.iter().find(|(name, _)| *name == field.name);
             let value = match start {
                 _ if !field.exists_in(phase) => Json::Null,
-                Some((_, value)) => field
-                    .convert(value)
-                    .map_err(|error| OpenError::Unfit(error.to_string()))?,
+                Some((_, value)) => field.convert(value).map_err(Refusal::Unfit)?,
                 // The store writes the engine's other fields.
                 _ if field.name == names.phase => table.phases[phase].stored.into(),
                 _ if Some(field.name) == names.mode => mode.name.into(),
@@ -151,14 +150,8 @@ impl<M: Machine> Held<M> {
             };
             fields.insert(field.name.to_owned(), value);
         }
-        let archived = match how.stale_after {
-            Some(older) => store.archive_stale(how.now.into(), older),
-            None => Vec::new(),
-        };
         let record = store.start(&how, &actor.to_string(), fields, import)?;
-        let mut held = Self::from_record(store, record, actor)?;
-        held.raw.archived = archived;
-        Ok(held)
+        Self::from_record(store, record, actor)
     }
 
     /// Returns the loop without its type.
@@ -179,16 +172,12 @@ impl<M: Machine> Held<M> {
     }
 
     /// Sets the data of a field with the next transition.
-    pub fn set_data<T: Serialize>(
-        &mut self,
-        name: &'static str,
-        data: &T,
-    ) -> Result<(), FieldError> {
-        let value = serde_json::to_value(data)
-            .map_err(|error| FieldError::new(name, error, "a value of JSON"))?;
+    pub fn set_data<T: Serialize>(&mut self, name: &'static str, data: &T) -> Result<(), Refusal> {
+        let unfit = |error| Refusal::Unfit(misfit(name, error, "a value of JSON"));
+        let json = serde_json::to_value(data).map_err(unfit)?;
         let value = match M::TABLE.state.field(name) {
-            Some(field) => field.convert(&value)?,
-            None => value,
+            Some(field) => field.convert(&json).map_err(Refusal::Unfit)?,
+            None => json,
         };
         self.raw.draft.edits.insert(name.to_owned(), value);
         Ok(())
@@ -233,7 +222,7 @@ impl<M: Machine> Held<M> {
 }
 
 /// Reads the fields of a loop in a phase. A missing field has its initial value.
-pub(super) fn read<M: Machine>(record: &Record, phase: usize) -> Result<M::Fields, FieldError> {
+pub(super) fn read<M: Machine>(record: &Record, phase: usize) -> Result<M::Fields, String> {
     let mut fields = Fields::new();
     let here = M::TABLE
         .state
@@ -244,7 +233,7 @@ pub(super) fn read<M: Machine>(record: &Record, phase: usize) -> Result<M::Field
         fields.insert(field.name.to_owned(), record.value(field)?);
     }
     M::Fields::deserialize(Json::Object(fields))
-        .map_err(|error| FieldError::new(M::TABLE.name, error, "the machine's fields"))
+        .map_err(|error| misfit(M::TABLE.name, error, "the machine's fields"))
 }
 
 /// Returns a machine's fields by name.

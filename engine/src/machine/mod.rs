@@ -13,12 +13,12 @@ mod raw;
 mod refusal;
 pub mod table;
 
-pub use crate::store::{Beginning, FieldError};
+pub use crate::store::Beginning;
 pub use edge::{Edge, EdgeAt, EdgeInfo, Guard};
 pub use evidence::{EvidenceRecord, Requirement};
 pub use held::Held;
 pub use raw::{Facts, Raw};
-pub use refusal::{OpenError, Refusal, Refused};
+pub use refusal::{Refusal, Refused};
 pub use table::{Actor, Message, Table};
 
 /// A loop of any machine: a generated `AnyLoop`.

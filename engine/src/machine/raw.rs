@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt::Debug;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
@@ -14,7 +14,9 @@ use super::edge::{EdgeAt, open_edges};
 use super::table::{PhaseInfo, Table};
 use super::{Actor, EvidenceRecord, Machine, Refusal};
 use crate::files::{Folder, MAX_BYTES, folder_of};
-use crate::store::{Change, Entry, Fields, LoopId, Record, Store, StoreError, to_count, to_plain};
+use crate::store::{
+    Change, Entry, Fields, LoopId, Record, Store, StoreError, lock, to_count, to_plain,
+};
 
 /// A loop as the store handed it out. Generated types wrap it; they alone know its phase at compile time.
 #[derive(Debug)]
@@ -29,7 +31,6 @@ pub struct Raw {
     /// The run, the edits and the lines that Rust adds to the next change.
     pub(super) draft: Change,
     taken: Option<EdgeAt>,
-    pub(super) archived: Vec<LoopId>,
     facts: OnceLock<Box<dyn Facts>>,
     /// The entries of the journal that were read, and the revision from which they were.
     journal: Mutex<Option<(u64, Arc<[Entry]>)>>,
@@ -58,7 +59,6 @@ impl Raw {
             actor,
             draft: Change::default(),
             taken: None,
-            archived: Vec::new(),
             facts: OnceLock::new(),
             journal: Mutex::default(),
         }
@@ -136,7 +136,6 @@ impl Raw {
             phase: edge.to,
             draft: Change::default(),
             taken: Some(edge),
-            archived: Vec::new(),
             facts: facts.map_or_else(OnceLock::new, OnceLock::from),
             journal: Mutex::default(),
             ..self
@@ -178,11 +177,6 @@ impl Raw {
         self.record().repairs()
     }
 
-    /// Returns the loops that were archived before this one was started.
-    pub fn archived(&self) -> &[LoopId] {
-        &self.archived
-    }
-
     /// Returns the edge that led here, if this process took one.
     pub fn last_edge(&self) -> Option<EdgeAt> {
         self.taken
@@ -200,17 +194,13 @@ impl Raw {
     }
 
     fn journal_since(&self, since: u64) -> Result<Arc<[Entry]>, StoreError> {
-        let mut known = self.known_journal();
+        let mut known = lock(&self.journal);
         if let Some((_, entries)) = known.as_ref().filter(|(from, _)| *from <= since) {
             return Ok(entries.clone());
         }
         let entries: Arc<[Entry]> = self.store().journal_since(self.id(), since)?.into();
         *known = Some((since, entries.clone()));
         Ok(entries)
-    }
-
-    fn known_journal(&self) -> MutexGuard<'_, Option<(u64, Arc<[Entry]>)>> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a note to the loop's journal. See [`Store::note`].
@@ -221,7 +211,7 @@ impl Raw {
 
     /// Has the journal read again, after a wait for another process.
     pub fn forget_journal(&self) {
-        *self.known_journal() = None;
+        *lock(&self.journal) = None;
     }
 
     /// Returns the edges that are open as far as the loop's fields decide.
@@ -285,19 +275,14 @@ impl Raw {
         self.root().join(self.fill(template))
     }
 
-    /// Opens the folder of the file that a template names. No symlink is followed below the root and the state folder.
-    pub fn folder_of(&self, template: &str) -> io::Result<(Folder, String)> {
-        self.folder_at(&self.path(template))
-    }
-
-    /// Opens the folder of a file. See [`Raw::folder_of`].
+    /// Opens the folder of a file. No symlink is followed below the root and the state folder.
     pub fn folder_at(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
         folder_of(&[&self.root(), self.store().folder()], path)
     }
 
-    /// Reads the file that a template names. See [`Raw::folder_of`].
+    /// Reads the file that a template names. See [`Raw::folder_at`].
     pub fn read(&self, template: &str) -> io::Result<Vec<u8>> {
-        let (folder, name) = self.folder_of(template)?;
+        let (folder, name) = self.folder_at(&self.path(template))?;
         folder.read(&name, MAX_BYTES)
     }
 }

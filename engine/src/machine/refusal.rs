@@ -2,7 +2,6 @@
 
 use thiserror::Error;
 
-use super::FieldError;
 use crate::store::{LoopId, StoreError};
 
 /// A transition that did not happen: the loop as it was held, and the reason.
@@ -15,7 +14,7 @@ pub struct Refused<L> {
     pub refusal: Box<Refusal>,
 }
 
-/// The reason for which a transition did not happen.
+/// The reason for which a transition did not happen, or a loop cannot be opened or started. Nothing was changed.
 #[derive(Debug, Error)]
 pub enum Refusal {
     /// No guard of the transition holds: the guards, and the values that they read.
@@ -29,7 +28,7 @@ pub enum Refusal {
         /// The problem of the evidence that was shown.
         problem: String,
     },
-    /// The edge is not for this actor.
+    /// The edge, or the mode of a start, is not for this actor.
     #[error("{0}")]
     Actor(String),
     /// The machine declares no such edge in the phase.
@@ -42,9 +41,17 @@ pub enum Refusal {
         /// The phases in which it is legal.
         legal: String,
     },
-    /// A field of the state document does not fit the machine.
+    /// A value, or a document for a new loop, that does not fit the machine.
     #[error("{0}")]
-    Field(FieldError),
+    Unfit(String),
+    /// A loop whose phase is none of the machine's, or one of whose fields is not of its kind.
+    #[error("loop {id}: {problem}")]
+    Loop {
+        /// The loop.
+        id: LoopId,
+        /// The problem, and what the machine expects.
+        problem: String,
+    },
     /// A behaviour could not read the files or the run that it looks at.
     #[error("could not look at {what}: {source}")]
     Observe {
@@ -55,13 +62,13 @@ pub enum Refusal {
     },
     /// The store could not read or write, or another process changed the loop first.
     #[error(transparent)]
-    Store(StoreError),
+    Store(#[from] StoreError),
 }
 
 crate::impl_diagnostic!(Refusal, |refusal| match refusal {
-    Refusal::Field(_) => {
-        Some("the last good values are in its journal: `journal` with its id".to_owned())
-    }
+    Refusal::Loop { id, .. } => Some(format!(
+        "the last good values are in its journal: `journal {id}`"
+    )),
     Refusal::Store(error) => error.help().map(|help| help.to_string()),
     _ => None,
 });
@@ -90,40 +97,3 @@ impl<L> Refused<L> {
         }
     }
 }
-
-/// The reason for which a loop cannot be opened or started. Nothing is left behind.
-#[derive(Debug, Error)]
-pub enum OpenError {
-    /// An error of the store.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A loop whose phase is none of the machine's, or one of whose fields is not of its kind.
-    #[error("loop {id}: {problem}")]
-    Loop {
-        /// The loop.
-        id: LoopId,
-        /// The problem, and what the machine expects.
-        problem: String,
-    },
-    /// A document or a value for a new loop that does not fit the machine.
-    #[error("{0}")]
-    Unfit(String),
-    /// A mode that others start.
-    #[error("a loop in mode {mode} is started by {by}, and this call comes from {actor}")]
-    Actor {
-        /// The mode.
-        mode: &'static str,
-        /// The actors who may start it.
-        by: String,
-        /// The actor who tried.
-        actor: &'static str,
-    },
-}
-
-crate::impl_diagnostic!(OpenError, |error| match error {
-    OpenError::Store(error) => error.help().map(|help| help.to_string()),
-    OpenError::Loop { id, .. } => Some(format!(
-        "the last good values are in its journal: `journal {id}`"
-    )),
-    OpenError::Unfit(_) | OpenError::Actor { .. } => None,
-});

@@ -138,16 +138,6 @@ impl Store {
         };
         loops.map(|one| one.id).filter(is_archived).collect()
     }
-
-    /// Archives every loop of this project, and every state file that was made by hand. Returns their names.
-    pub fn archive_all(&self) -> Result<Vec<String>, StoreError> {
-        let loops = self.list().into_iter();
-        loops
-            .filter(|one| self.is_for(one.root.as_deref()))
-            .chain(self.list_foreign())
-            .map(|one| self.archive(&one.id).map(|()| one.id.to_string()))
-            .collect()
-    }
 }
 
 /// Makes a folder in the archive: the id, or `ID-2` and so on if `piece` was archived there before.

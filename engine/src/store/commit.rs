@@ -116,7 +116,7 @@ impl Store {
     /// entry, without its evidence, begins a new visit. Returns `false` if the loop is this user's already.
     pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         match self.journal(id) {
-            Err(error) if error.is_unsealed() => {}
+            Err(StoreError::NotOurs { why, .. }) if matches!(why, WhyNotOurs::Journal(_)) => {}
             read => return read.map(|_| false),
         }
         let path = self.journal_path(id);

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use serde_yaml::{Mapping, Value as Yaml};
 
 use super::field::FieldInfo;
-use super::spec::{Form, StateSpec};
+use super::spec::Form;
 use super::value::{Fields, escape_hidden, parse_plain, to_count, to_plain, to_scalar};
 
 /// The largest document that is read, in bytes.
@@ -50,16 +50,12 @@ impl Document {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             invalid(format!("is not UTF-8 from byte {} on", error.valid_up_to()))
         })?;
-        let mut document = Self {
-            form,
-            fields,
-            map: Mapping::new(),
-            lines: text.split_inclusive('\n').map(str::to_owned).collect(),
-            open: String::new(),
-            rest: String::new(),
-        };
+        let mut document = Self::empty(form, fields);
         match form {
-            Form::Lines => document.map = parse_lines(&document.lines)?,
+            Form::Lines => {
+                document.lines = text.split_inclusive('\n').map(str::to_owned).collect();
+                document.map = parse_lines(&document.lines)?;
+            }
             Form::Json => {
                 document.map = serde_json::from_str(text).map_err(|error| {
                     unreadable(error.to_string().replace("a YAML mapping", "an object"))
@@ -82,10 +78,10 @@ impl Document {
     }
 
     /// Makes a document without content.
-    pub fn empty(spec: &StateSpec) -> Self {
+    pub(super) fn empty(form: Form, fields: &'static [FieldInfo]) -> Self {
         Self {
-            form: spec.form,
-            fields: spec.declared,
+            form,
+            fields,
             map: Mapping::new(),
             lines: Vec::new(),
             open: "---\n".to_owned(),
@@ -308,17 +304,12 @@ fn find_fences(text: &str) -> Option<(usize, usize)> {
         rest.is_some_and(|rest| rest.trim().is_empty())
     };
     let begin = text.find('\n')? + 1;
-    if !is_fence(text[..begin].trim_start_matches(MARK)) {
-        return None;
-    }
-    let mut end = begin;
-    for line in text[begin..].split_inclusive('\n') {
-        if is_fence(line) {
-            return Some((begin, end));
-        }
-        end += line.len();
-    }
-    None
+    let yaml = text[begin..]
+        .split_inclusive('\n')
+        .take_while(|line| !is_fence(line));
+    let end = begin + yaml.map(str::len).sum::<usize>();
+    let has_fences = is_fence(text[..begin].trim_start_matches(MARK)) && end < text.len();
+    has_fences.then_some((begin, end))
 }
 
 fn line_ending(line: &str) -> &'static str {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::error::StoreError;
-use super::field::{FieldError, FieldInfo};
+use super::field::FieldInfo;
 use super::id::{LoopId, to_seconds};
 use super::spec::StateSpec;
 use super::value::{Fields, to_count};
@@ -234,7 +234,7 @@ impl Record {
     }
 
     /// Returns the value of a field of the machine, or its initial one if the loop does not have it.
-    pub(crate) fn value(&self, field: &FieldInfo) -> Result<Json, FieldError> {
+    pub(crate) fn value(&self, field: &FieldInfo) -> Result<Json, String> {
         match self.field(field.name) {
             Some(value) => field.convert(value),
             None => Ok((field.initial)()),

@@ -135,12 +135,6 @@ impl StoreError {
         }
     }
 
-    /// Returns whether it is a journal that is not this user's.
-    pub(super) fn is_unsealed(&self) -> bool {
-        let is_journal = |why: &WhyNotOurs| matches!(why, WhyNotOurs::Journal(_));
-        matches!(self, Self::NotOurs { why, .. } if is_journal(why))
-    }
-
     /// Makes an error of input that is refused: `kind` is [`ErrorKind::InvalidInput`].
     pub fn input(doing: &'static str, path: Utf8PathBuf, why: String) -> Self {
         let source = io::Error::new(ErrorKind::InvalidInput, why);

@@ -5,7 +5,6 @@ use std::fmt::Display;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
-use thiserror::Error;
 
 use super::value::{to_count, to_plain};
 
@@ -58,17 +57,9 @@ pub enum FieldKind {
     Held,
 }
 
-/// A field whose value does not fit the machine, in words.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub struct FieldError(String);
-
-impl FieldError {
-    pub(crate) fn new(field: &str, found: impl Display, expected: impl Display) -> Self {
-        Self(format!(
-            "field `{field}` is {found}, where the machine expects {expected}"
-        ))
-    }
+/// Returns a sentence about a field whose value does not fit the machine.
+pub(crate) fn misfit(field: &str, found: impl Display, expected: impl Display) -> String {
+    format!("field `{field}` is {found}, where the machine expects {expected}")
 }
 
 impl FieldInfo {
@@ -83,26 +74,25 @@ impl FieldInfo {
     }
 
     /// Converts a value to the kind of the field. Users and shell helpers may have quoted a number, or left a text of digits bare.
-    pub(crate) fn convert(&self, value: &Json) -> Result<Json, FieldError> {
+    /// An error is a sentence.
+    pub(crate) fn convert(&self, value: &Json) -> Result<Json, String> {
         let plain = to_plain(value);
-        let (converted, expected) = match self.kind {
-            FieldKind::Count => (to_count(value).map(Json::from), "a whole number".to_owned()),
-            FieldKind::Flag => (
-                plain.parse::<bool>().ok().map(Json::from),
-                "true or false".to_owned(),
-            ),
-            FieldKind::OneOf(words) => (
-                words.contains(&&*plain).then(|| plain.as_str().into()),
-                format!("one of {}", words.join(", ")),
-            ),
-            FieldKind::Data(check) => match check(value) {
-                Ok(()) => return Ok(value.clone()),
-                Err(expected) => (None, expected),
+        let converted = match self.kind {
+            FieldKind::Count => to_count(value)
+                .map(Json::from)
+                .ok_or("a whole number".to_owned()),
+            FieldKind::Flag => match &*plain {
+                "true" => Ok(true.into()),
+                "false" => Ok(false.into()),
+                _ => Err("true or false".to_owned()),
             },
-            FieldKind::Text | FieldKind::Path => return Ok(plain.into()),
-            FieldKind::Held => return Ok(value.clone()),
+            FieldKind::OneOf(words) if words.contains(&&*plain) => Ok(plain.as_str().into()),
+            FieldKind::OneOf(words) => Err(format!("one of {}", words.join(", "))),
+            FieldKind::Data(check) => check(value).map(|()| value.clone()),
+            FieldKind::Text | FieldKind::Path => Ok(plain.as_str().into()),
+            FieldKind::Held => Ok(value.clone()),
         };
-        converted.ok_or_else(|| FieldError::new(self.name, format!("`{plain}`"), expected))
+        converted.map_err(|expected| misfit(self.name, format!("`{plain}`"), expected))
     }
 
     /// Returns whether an edit by hand may set this value.

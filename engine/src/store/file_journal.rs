@@ -1,5 +1,6 @@
 //! Journals as files: a line is there if it has this user's seal, and survives a power loss once it is synced.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use super::entry::{ChangeEntry, Entry};
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
-use super::journal::{Journal, Tail, check_order};
+use super::journal::{Journal, Tail, check_order, lock};
 use super::seal::{Line, Sealing};
 use super::state_folder::{JOURNAL, LOCK, START_LOCK, Store};
 use super::state_home::Mark;
@@ -15,6 +16,8 @@ use crate::files::{Folder, MAX_BYTES, Prepared, if_there, kill_point, make_all};
 
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
+/// The finding about a journal without a line of this user.
+const NOT_WRITTEN: &str = "its journal was not written by you on this machine";
 
 /// A journal as far as this user sealed it, or one that is to begin.
 struct Sealed {
@@ -63,29 +66,20 @@ impl Sealed {
 }
 
 impl Store {
-    /// Returns the seals of the journals here, or `None` if this user started no loop here. Reads the key and the project once.
-    pub(super) fn sealing(
-        &self,
-        here: &Folder,
-        id: &LoopId,
-    ) -> Result<Option<Arc<Sealing>>, StoreError> {
-        if let Some(known) = &*self.known_sealing() {
-            return Ok(Some(known.clone()));
+    /// Returns the seals of the journals here. Reads the key and the project once.
+    pub(super) fn sealing(&self, id: &LoopId) -> Result<Arc<Sealing>, StoreError> {
+        let mut known = lock(&self.sealing);
+        if let Some(known) = &*known {
+            return Ok(known.clone());
         }
-        let top = match &self.above {
-            Some(above) => &self.open_below_base(above).or_io("open", above)?,
-            None => here,
-        };
-        let Some(sealing) = self.home.sealing(top)? else {
-            return Ok(None);
-        };
-        match sealing.find_original(top.path()) {
-            None => Ok(Some(self.keep_sealing(sealing))),
-            Some(original) => {
-                let why = format!("this folder is a copy of {original}");
-                Err(self.foreign_journal(id, why))
-            }
+        let top = self.open_below_base(&self.top).or_io("open", &self.top)?;
+        let sealing = self.home.sealing(&top)?;
+        let sealing = sealing.ok_or_else(|| self.foreign_journal(id, NOT_WRITTEN))?;
+        if let Some(original) = sealing.find_original(&self.top) {
+            let why = format!("this folder is a copy of {original}");
+            return Err(self.foreign_journal(id, why));
         }
+        Ok(known.insert(Arc::new(sealing)).clone())
     }
 
     /// Reads the end of a journal as far as this user sealed it, at least since a revision. `here` is the state folder.
@@ -104,9 +98,7 @@ impl Store {
         let Some((here, folder, file)) = if_there(opened).or_io("read", &path)? else {
             return Ok(None);
         };
-        let foreign =
-            || self.foreign_journal(id, "its journal was not written by you on this machine");
-        let sealing = self.sealing(&here, id)?.ok_or_else(foreign)?;
+        let sealing = self.sealing(id)?;
         // The mark is read first: another process may append a line, and then the mark of it, at any moment.
         let mark = sealing.mark(id);
         let read = |length: u64| sealing.lines(id, &file, length.min(MAX_JOURNAL), since);
@@ -115,25 +107,23 @@ impl Store {
         let lines =
             lines.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))?;
         match lines.last().map_or(0, |line| line.end) {
-            0 => return Err(foreign()),
-            end if end < mark.bytes => {
-                return Err(self.foreign_journal(id, "its journal lost lines"));
-            }
-            _ => {}
+            0 => Err(self.foreign_journal(id, NOT_WRITTEN)),
+            end if end < mark.bytes => Err(self.foreign_journal(id, "its journal lost lines")),
+            _ => Ok(Some(Sealed {
+                here,
+                folder,
+                length,
+                lines,
+                sealing,
+                mark,
+            })),
         }
-        Ok(Some(Sealed {
-            here,
-            folder,
-            length,
-            lines,
-            sealing,
-            mark,
-        }))
     }
 
     /// Returns a journal that is to begin.
     fn begin_journal(&self, here: Folder, id: &LoopId) -> Result<Sealed, StoreError> {
-        let sealing = self.keep_sealing(self.home.sealing_or_new(&here)?);
+        let sealing = Arc::new(self.home.sealing_or_new(&here)?);
+        *lock(&self.sealing) = Some(sealing.clone());
         // The journal that is replaced may be longer.
         let _ = sealing.set_mark(id, &Mark::default());
         let folder = here.make(id.as_str());
@@ -235,7 +225,7 @@ impl Journal for Store {
         };
         let _ = sealing.set_mark(id, &mark);
         if end == 0 {
-            let _ = sealing.keep_path(&self.folder);
+            let _ = sealing.keep_path(&self.top);
         }
         Ok(())
     }
@@ -260,12 +250,11 @@ impl Journal for Store {
 
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
-        let Some(sealed) = self.sealed(Ok(here.clone()), id, u64::MAX)? else {
+        let sealed = self.sealed(Ok(here.clone()), id, u64::MAX)?;
+        let is_newest = |change: &ChangeEntry| change.revision == revision;
+        let Some(sealed) = sealed.filter(|sealed| sealed.change().is_some_and(is_newest)) else {
             return Ok(());
         };
-        if sealed.change().map(|change| change.revision) != Some(revision) {
-            return Ok(());
-        }
         // The process that wrote the line may have died before it was synced.
         let file = sealed.folder.file(JOURNAL);
         file.and_then(|file| file.sync_data())
@@ -280,19 +269,13 @@ impl Journal for Store {
         Ok(lines.map(|line| line.entry).collect())
     }
 
-    fn list(&self) -> Result<Vec<LoopId>, StoreError> {
-        let Some(here) = if_there(self.open_folder()).or_io("open", &self.folder)? else {
-            return Ok(Vec::new());
+    fn list(&self) -> BTreeSet<LoopId> {
+        let names = self.names().into_iter();
+        let id = |name: String| {
+            let name = self.document_stem(&name).unwrap_or(&name);
+            LoopId::parse(name, self.spec.ids).ok()
         };
-        let names = here.names().or_io("read", &self.folder)?;
-        let ids = names
-            .iter()
-            .filter_map(|name| LoopId::parse(name, self.spec.ids).ok());
-        let has_journal = |id: &LoopId| {
-            let folder = here.subfolder(id.as_str());
-            folder.is_ok_and(|folder| folder.has(JOURNAL))
-        };
-        Ok(ids.filter(has_journal).collect())
+        names.filter_map(id).collect()
     }
 
     fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {

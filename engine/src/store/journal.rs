@@ -1,6 +1,6 @@
 //! Journals behind one trait, and those in memory. The last change of a journal is the loop's state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -35,8 +35,8 @@ pub(crate) trait Journal: Debug + Send + Sync {
     /// Returns the entries of a journal, oldest first: at least those since a revision.
     fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError>;
 
-    /// Returns the loops that have a journal, by id.
-    fn list(&self) -> Result<Vec<LoopId>, StoreError>;
+    /// Returns the ids of loops: all that have a journal, or a document in the state folder.
+    fn list(&self) -> BTreeSet<LoopId>;
 
     /// Returns a guard. As long as it lives, no other process starts or restores a loop here.
     fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError>;
@@ -73,7 +73,7 @@ impl Kept {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -112,8 +112,8 @@ impl Journal for Memory {
         Ok(entries.unwrap_or_default())
     }
 
-    fn list(&self) -> Result<Vec<LoopId>, StoreError> {
-        Ok(lock(&self.loops).keys().cloned().collect())
+    fn list(&self) -> BTreeSet<LoopId> {
+        lock(&self.loops).keys().cloned().collect()
     }
 
     fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {

@@ -9,7 +9,6 @@ use super::error::StoreError;
 use super::id::LoopId;
 use super::state_folder::{JOURNAL, Store};
 use super::value::to_plain;
-use crate::files::Folder;
 
 /// A loop as [`Store::list`] sees it.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,8 +27,6 @@ pub struct Listed {
     pub session: Option<String>,
     /// The folder that it belongs to.
     pub root: Option<String>,
-    /// Whether it is a loop of our machine that is not this user's, so that nothing drives it.
-    pub left_alone: bool,
     /// The reason why it cannot be opened as a loop of this user and machine.
     pub problem: Option<String>,
 }
@@ -37,63 +34,48 @@ pub struct Listed {
 impl Store {
     /// Returns every loop that has a journal or a document, newest first, and names what is wrong with it. Writes nothing.
     pub fn list(&self) -> Vec<Listed> {
-        self.list_each(self.ids())
-    }
-
-    fn ids(&self) -> Vec<LoopId> {
-        let mut ids = self.journals().list().unwrap_or_default();
-        let stems = self.stems().into_iter();
-        ids.extend(stems.filter_map(|stem| LoopId::parse(&stem, self.spec.ids).ok()));
-        ids.sort();
-        ids.dedup();
-        ids
+        self.list_each(self.journals().list().into_iter())
     }
 
     /// Returns the loops that are not over, as [`list`](Self::list) does. One that this user ended is not opened.
     pub fn list_active(&self) -> Vec<Listed> {
-        let mut ids = self.ids();
-        if let Ok(here) = self.open_folder() {
-            ids.retain(|id| !self.is_marked_over(&here, id));
-        }
-        let mut active = self.list_each(ids);
+        let here = self.open_folder();
+        // The mark of a loop is as new as its journal, and says that the loop is over.
+        let is_marked_over = |id: &LoopId| {
+            let mark = self.sealing(id).ok()?.mark(id);
+            let folder = here.as_ref().ok()?.subfolder(id.as_str());
+            let journal = folder.ok()?.look(JOURNAL).ok()??;
+            Some(mark.over && mark.bytes == journal.size)
+        };
+        let mut ids = self.journals().list();
+        ids.retain(|id| is_marked_over(id) != Some(true));
+        let mut active = self.list_each(ids.into_iter());
         active.retain(|one| !one.terminal);
         active
     }
 
-    /// Returns whether the mark of a loop is as new as its journal and says that the loop is over.
-    fn is_marked_over(&self, here: &Folder, id: &LoopId) -> bool {
-        let is_over = || {
-            let mark = self.sealing(here, id).ok()??.mark(id);
-            let journal = here.subfolder(id.as_str()).ok()?.look(JOURNAL).ok()??;
-            Some(mark.over && mark.bytes == journal.size)
-        };
-        is_over().unwrap_or_default()
-    }
-
     /// Returns the state files that were made by hand: those whose name is not an id.
     pub fn list_foreign(&self) -> Vec<Listed> {
-        let stems = self.stems().into_iter();
+        let names = self.names();
+        let stems = names.iter().filter_map(|name| self.document_stem(name));
         let foreign = stems.filter(|stem| LoopId::parse(stem, self.spec.ids).is_err());
-        self.list_each(foreign.map(|stem| LoopId::from_file_stem(&stem)).collect())
+        self.list_each(foreign.map(LoopId::from_file_stem))
     }
 
-    fn list_each(&self, ids: Vec<LoopId>) -> Vec<Listed> {
-        newest_first(ids.into_iter().filter_map(|id| self.list_one(id)))
+    fn list_each(&self, ids: impl Iterator<Item = LoopId>) -> Vec<Listed> {
+        newest_first(ids.filter_map(|id| self.list_one(id)))
     }
 
-    /// Returns the names of the documents in the state folder, without their extension.
-    fn stems(&self) -> Vec<String> {
-        if self.spec.file.is_some() {
-            return Vec::new();
-        }
-        let extension = self.spec.extension;
-        let stem = |name: String| {
-            let stem = name.strip_suffix(extension)?.strip_suffix('.')?;
-            Some(stem.to_owned()).filter(|stem| !stem.is_empty())
-        };
+    /// Returns the names in the state folder, or nothing if it cannot be read.
+    pub(super) fn names(&self) -> Vec<String> {
         let names = self.open_folder().and_then(|here| here.names());
-        let stems = names.unwrap_or_default().into_iter().filter_map(stem);
-        stems.collect()
+        names.unwrap_or_default()
+    }
+
+    /// Returns the name of a document in the state folder without its extension.
+    pub(super) fn document_stem<'n>(&self, name: &'n str) -> Option<&'n str> {
+        let stem = name.strip_suffix(self.spec.extension)?.strip_suffix('.')?;
+        (self.spec.file.is_none() && !stem.is_empty()).then_some(stem)
     }
 
     fn list_one(&self, id: LoopId) -> Option<Listed> {
@@ -123,7 +105,6 @@ impl Store {
             phase,
             session: text(spec.fields.session),
             root: text(spec.fields.root),
-            left_alone: newest.as_ref().is_err_and(StoreError::is_unsealed),
             problem: newest.err().map(|error| error.to_string()),
         })
     }
@@ -141,7 +122,8 @@ impl Store {
         let journal = time(&self.journal_path(id));
         let document = time(&self.path_of(id));
         match self.spec.file {
-            Some(_) => journal.max(document),
+            // Without a journal it is a file of the user's alone.
+            Some(_) => journal.and(journal.max(document)),
             None => document.or(journal),
         }
     }

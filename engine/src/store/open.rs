@@ -234,8 +234,8 @@ impl Store {
 
     /// Renders fields into a document that is there, and adds lines to its text.
     pub(super) fn render(&self, fields: &Fields, found: &[u8], text: &[String]) -> Vec<u8> {
-        let spec = self.spec;
-        let document = spec.parse(found).unwrap_or_else(|_| Document::empty(spec));
+        let empty = || Document::empty(self.spec.form, self.spec.declared);
+        let document = self.spec.parse(found).unwrap_or_else(|_| empty());
         document.with(fields, text).to_bytes()
     }
 

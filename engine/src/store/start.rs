@@ -1,7 +1,5 @@
 //! Starting a loop: refused while another one is under way, and nothing is left behind if it fails.
 
-use std::time::Duration;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
@@ -16,13 +14,11 @@ use super::value::{Fields, to_plain};
 /// The finished loops that a start leaves in the folder. Older ones are archived.
 const MAX_FINISHED: usize = 20;
 
-/// The circumstances of a start: the time, the session, the age of stale loops, the id.
+/// The circumstances of a start: the time, the session, the id.
 #[derive(Debug, Clone)]
 pub struct Beginning {
     /// The time of the start.
     pub now: Timestamp,
-    /// The age at which another loop that is not over is archived first, or `None` to archive none.
-    pub stale_after: Option<Duration>,
     /// The session that owns the loop, or `unknown`.
     pub session: String,
     /// The loop's id if a field has to name it, or `None` to make one.
@@ -30,11 +26,10 @@ pub struct Beginning {
 }
 
 impl Beginning {
-    /// Makes a start now, for a session, that archives nothing.
+    /// Makes a start now, for a session.
     pub fn now(session: impl Into<String>) -> Self {
         Self {
             now: Timestamp::now(),
-            stale_after: None,
             session: session.into(),
             id: None,
         }

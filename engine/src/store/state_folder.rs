@@ -1,7 +1,7 @@
 //! The loops of one machine in one project, in a state folder or in memory. Only this type knows the paths of files.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -55,10 +55,11 @@ pub struct Store {
     /// Below it no symlink is followed: the root, or a state folder outside of it.
     base: Utf8PathBuf,
     pub(super) home: StateHome,
-    /// The state folder, if this is the folder of an archived loop below it.
-    pub(super) above: Option<Utf8PathBuf>,
+    /// The state folder, also if this is the folder of an archived loop below it.
+    pub(super) top: Utf8PathBuf,
     memory: Option<Arc<Memory>>,
-    sealing: Arc<Mutex<Option<Arc<Sealing>>>>,
+    /// The seals of the journals, once they were read.
+    pub(super) sealing: Arc<Mutex<Option<Arc<Sealing>>>>,
     pub(super) only_looks: bool,
 }
 
@@ -83,10 +84,10 @@ impl Store {
         Self {
             spec,
             base: if is_inside { &root } else { &folder }.clone(),
+            top: folder.clone(),
             folder,
             root,
             home,
-            above: None,
             memory: None,
             sealing: Arc::default(),
             only_looks: false,
@@ -101,15 +102,6 @@ impl Store {
             memory: Some(Arc::default()),
             ..Self::at(nowhere.join(spec.folder), nowhere, spec, home)
         }
-    }
-
-    /// Returns the seals of this folder's journals if they were read before.
-    pub(super) fn known_sealing(&self) -> MutexGuard<'_, Option<Arc<Sealing>>> {
-        self.sealing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn keep_sealing(&self, sealing: Sealing) -> Arc<Sealing> {
-        self.known_sealing().insert(Arc::new(sealing)).clone()
     }
 
     pub(super) fn is_in_memory(&self) -> bool {
@@ -129,7 +121,6 @@ impl Store {
     pub fn archived_store(&self, id: &str) -> Self {
         Self {
             folder: self.folder.join(ARCHIVE).join(id),
-            above: Some(self.folder.clone()),
             ..self.clone()
         }
     }
@@ -165,17 +156,14 @@ impl Store {
 
     /// Returns whether the user paused a loop, so that no stop drives it.
     pub fn is_paused(&self, id: &LoopId) -> bool {
-        let here = self.open_folder().ok();
-        let sealing = here.and_then(|here| self.sealing(&here, id).ok()?);
-        sealing.is_some_and(|sealing| sealing.mark(id).paused)
+        let sealing = self.sealing(id);
+        sealing.is_ok_and(|sealing| sealing.mark(id).paused)
     }
 
     /// Pauses a loop, or lets it go on. Returns whether that changed anything.
     pub fn pause(&self, id: &LoopId, paused: bool) -> Result<bool, StoreError> {
-        let (here, _lock) = self.lock(LOCK)?;
-        let sealing = self.sealing(&here, id)?;
-        let sealing =
-            sealing.ok_or_else(|| self.foreign_journal(id, "you started no loop here"))?;
+        let _lock = self.lock(LOCK)?;
+        let sealing = self.sealing(id)?;
         let mark = sealing.mark(id);
         if mark.paused == paused {
             return Ok(false);

@@ -3,7 +3,7 @@
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::{adopt, incompatible, locate, loops, out, start};
 use claudex_loop::store::{IdForm, LoopId, StoreError};
-use claudex_loop::{Actor, OpenError, Store, text};
+use claudex_loop::{Actor, Refusal, Store, text};
 
 use super::limits::MAX_REVIEWS;
 use super::look::Plan;
@@ -49,7 +49,7 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
                 out::line(&format!("Plan {} is at new-plan.\n", held.id()));
                 return call.say(&held);
             }
-            Err(OpenError::Store(StoreError::Active { .. } | StoreError::NotOurs { .. })) => {}
+            Err(Refusal::Store(StoreError::Active { .. } | StoreError::NotOurs { .. })) => {}
             Err(error) => return Err(incompatible::failure(call.info, error)),
         }
     }

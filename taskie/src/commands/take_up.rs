@@ -1,6 +1,6 @@
 //! Takes up a directory that the bash version wrote, or a fresh clone.
 
-use claudex_loop::OpenError;
+use claudex_loop::Refusal;
 use claudex_loop::program::exit::Failure;
 use claudex_loop::program::{incompatible, loops};
 use claudex_loop::store::{LoopId, MAX_BYTES, Store};
@@ -84,7 +84,7 @@ pub(super) fn take_up(
     let beginning = call.beginning(id.clone());
     let imported = AnyLoop::import(store, &document, path, beginning, call.actor);
     let held = imported.map_err(|error| match error {
-        OpenError::Unfit(why) => refused(why),
+        Refusal::Unfit(why) => refused(why),
         error => incompatible::failure(call.info, error),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
