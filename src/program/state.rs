@@ -206,7 +206,7 @@ fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, StoreError> {
         if path.extension() == Some(spec.extension) {
             spec.parse(&bytes)
         } else {
-            Form::Lines.parse(&bytes)
+            Document::parse(Form::Lines, &[], &bytes)
         }
     })
 }
@@ -231,7 +231,7 @@ fn edit(
         document.set(UPDATED, &format!("{:.0}", Timestamp::now()).into());
         document.set(field, value);
         let bytes = document.to_bytes();
-        Form::Lines.parse(&bytes)?;
+        Document::parse(Form::Lines, &[], &bytes)?;
         folder.replace(name, &bytes)?;
         Ok(true)
     })
@@ -252,7 +252,7 @@ fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
 /// Reads a document, unless it names a machine.
 fn read_unowned(folder: &Folder, name: &str) -> io::Result<Document> {
     let bytes = folder.read(name, MAX_BYTES as u64)?;
-    let document = Form::Lines.parse(&bytes)?;
+    let document = Document::parse(Form::Lines, &[], &bytes)?;
     let Some(machine) = document.text(MACHINE) else {
         return Ok(document);
     };

@@ -81,7 +81,7 @@ fn take<M: Machine>(
     let values =
         solve::<M>(model, entry, from).unwrap_or_else(|| panic!("{place}: no values open it"));
 
-    let mut document = Document::empty(state);
+    let mut document = Document::empty(state.form, state.declared);
     document.set(state.fields.phase, &phase.stored.into());
     for (name, value) in values.iter().filter(|(name, _)| !name.starts_with("args.")) {
         document.set(name, &json(value));

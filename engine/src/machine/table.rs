@@ -28,8 +28,6 @@ pub struct Table {
     pub modes: &'static [ModeInfo],
     /// The phases, in the order of `machine.toml`. Edges name them by index.
     pub phases: &'static [PhaseInfo],
-    /// The names of its transitions.
-    pub transitions: &'static [&'static str],
     /// Returns the edges, each once.
     pub all_edges: fn() -> Vec<&'static EdgeInfo>,
     /// Declarations that only the program reads.
@@ -91,8 +89,6 @@ pub struct PhaseInfo {
     pub on_stop: Option<BehaviourInfo>,
     /// Declarations that only the program reads.
     pub extra: Extra,
-    /// The line of `machine.toml`.
-    pub line: u32,
 }
 
 /// The behaviour of a stop in a phase, from claudex-build's catalogue.

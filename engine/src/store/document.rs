@@ -38,12 +38,8 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a document. An empty one has no fields.
-    pub(super) fn parse(
-        form: Form,
-        fields: &'static [FieldInfo],
-        bytes: &[u8],
-    ) -> io::Result<Self> {
+    /// Reads a document of a machine with these fields.
+    pub fn parse(form: Form, fields: &'static [FieldInfo], bytes: &[u8]) -> io::Result<Self> {
         if bytes.len() > MAX_BYTES {
             return Err(invalid(format!("has more than {MAX_BYTES} bytes")));
         }
@@ -78,7 +74,7 @@ impl Document {
     }
 
     /// Makes a document without content.
-    pub(super) fn empty(form: Form, fields: &'static [FieldInfo]) -> Self {
+    pub fn empty(form: Form, fields: &'static [FieldInfo]) -> Self {
         Self {
             form,
             fields,

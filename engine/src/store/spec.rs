@@ -47,13 +47,6 @@ pub enum Form {
     Frontmatter,
 }
 
-impl Form {
-    /// Reads a document of an unknown machine.
-    pub fn parse(self, bytes: &[u8]) -> io::Result<Document> {
-        Document::parse(self, &[], bytes)
-    }
-}
-
 /// The number of loops that may be under way in one project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Active {

@@ -74,10 +74,7 @@ impl Store {
             .map_err(|why| StoreError::input("start", self.loop_folder(&id), why))?;
         let document = import.as_ref().map(|import| &import.document);
         let file = import.as_ref().map(|import| &*import.file);
-        let before = self.put_back(&id, file)?;
-        if before.revision == 0 {
-            self.check_free(&id, file)?;
-        }
+        let before = self.check_free(&id, file)?;
         self.refuse_active(&id, Some(&beginning.session), file)?;
         // The loop of an imported document may have begun earlier.
         let began = names
@@ -111,17 +108,6 @@ impl Store {
         Ok(record)
     }
 
-    /// Returns the newest change of the loop whose document, put back, is the file to import. Other starts follow nothing.
-    fn put_back(&self, id: &LoopId, file: Option<&Utf8Path>) -> Result<ChangeEntry, StoreError> {
-        if file == Some(&*self.path_of(id)) && self.has_journal(id) {
-            let (newest, found) = self.newest(id)?;
-            if self.revision_behind(&newest, found.as_deref()).is_some() {
-                return Ok(newest);
-            }
-        }
-        Ok(ChangeEntry::default())
-    }
-
     /// Keeps an imported file of the state folder, or in the place of the loop's document, as `<id>/replaced-N`.
     fn keep_imported(&self, id: &LoopId, file: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
         let is_document = file == self.path_of(id);
@@ -138,22 +124,32 @@ impl Store {
     }
 
     /// Refuses an id that a loop has or had here, and a document of another loop, unless that is finished and can be archived.
-    fn check_free(&self, id: &LoopId, file: Option<&Utf8Path>) -> Result<(), StoreError> {
+    /// Returns the newest change of the loop whose document, put back, is the file to import. Other starts follow nothing.
+    fn check_free(&self, id: &LoopId, file: Option<&Utf8Path>) -> Result<ChangeEntry, StoreError> {
         let path = self.path_of(id);
-        let is_known = self.has_journal(id) || self.has_archived(id);
-        let is_taken = file != Some(&*path) && self.read_document(id).is_ok();
-        if is_known || is_taken && self.spec.file.is_none() {
+        let is_imported = file == Some(&*path);
+        let has_journal = self.has_journal(id);
+        if is_imported && has_journal {
+            let (newest, found) = self.newest(id)?;
+            if self.revision_behind(&newest, found.as_deref()).is_some() {
+                return Ok(newest);
+            }
+        }
+        let is_taken = !is_imported && self.read_document(id).is_ok();
+        if has_journal || self.has_archived(id) || is_taken && self.spec.file.is_none() {
             return Err(self.active(id, None));
         }
-        if !is_taken {
-            return Ok(());
+        if is_taken {
+            let mut others = self.list().into_iter();
+            match others.find(|one| one.id != *id && one.path == path) {
+                Some(other) if other.terminal => self.archive(&other.id)?,
+                Some(other) if other.problem.is_none() => {
+                    return Err(self.active(&other.id, other.phase));
+                }
+                _ => return Err(self.not_ours(id, WhyNotOurs::NoJournal)),
+            }
         }
-        let mut others = self.list().into_iter();
-        match others.find(|one| one.id != *id && one.path == path) {
-            Some(other) if other.terminal => self.archive(&other.id),
-            Some(other) if other.problem.is_none() => Err(self.active(&other.id, other.phase)),
-            _ => Err(self.not_ours(id, WhyNotOurs::NoJournal)),
-        }
+        Ok(ChangeEntry::default())
     }
 
     /// Refuses a start while another loop, or a state file made by hand, other than `file`, is under way and in its way.

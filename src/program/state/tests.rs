@@ -5,7 +5,7 @@ use crate::store::parse_plain;
 
 fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
     let document = with_folder("read", path, |folder, name| {
-        Form::Lines.parse(&folder.read(name, MAX_BYTES as u64)?)
+        Document::parse(Form::Lines, &[], &folder.read(name, MAX_BYTES as u64)?)
     })?;
     Ok(document.text(field))
 }

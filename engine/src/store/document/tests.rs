@@ -84,8 +84,7 @@ const JSON: &str = "{\"phase\": \"reviewing\", \"topic\": \"x\", \"round\": 2}";
 const FRONTMATTER: &str = "---\nphase: reviewing\ntopic: x\nround: 2\n---\ntext\n";
 
 fn parse(form: Form, text: &str) -> Document {
-    form.parse(text.as_bytes())
-        .unwrap_or_else(|error| panic!("{error}: {text}"))
+    Document::parse(form, &[], text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 impl Document {
@@ -133,7 +132,7 @@ fn check_any(bytes: &[u8]) {
 }
 
 fn refuse(form: Form, text: &str) -> String {
-    match form.parse(text.as_bytes()) {
+    match Document::parse(form, &[], text.as_bytes()) {
         Err(error) => error.to_string(),
         Ok(document) => panic!("{text:?} is read as {document:?}"),
     }
@@ -243,7 +242,9 @@ fn wrong_lines_are_refused_with_their_line() {
         refuse(Form::Lines, text);
     }
     assert_eq!(
-        Form::Lines.parse(b"phase: \xff").unwrap_err().to_string(),
+        Document::parse(Form::Lines, &[], b"phase: \xff")
+            .unwrap_err()
+            .to_string(),
         "the document is not UTF-8 from byte 7 on"
     );
 }
@@ -252,17 +253,21 @@ fn wrong_lines_are_refused_with_their_line() {
 fn costly_documents_are_read_in_time() {
     let most = vec![b' '; MAX_BYTES + 1];
     for form in [Form::Lines, Form::Json, Form::Frontmatter] {
-        let error = form.parse(&most).unwrap_err().to_string();
+        let error = Document::parse(form, &[], &most).unwrap_err().to_string();
         assert_eq!(error, "the document has more than 1048576 bytes");
     }
     let longest = format!("a: {}\n", "b".repeat(1024 * 1024 - 4));
-    assert!(Form::Lines.parse(longest.as_bytes()).is_ok());
+    assert!(Document::parse(Form::Lines, &[], longest.as_bytes()).is_ok());
     let begun = Instant::now();
     for part in ["[", "b,", "&a "] {
         for begin in ["a: ", "a: [", "a:\n  ", "a: \"x\" "] {
             let text = format!("{begin}{}\n", part.repeat(256 * 1024 / part.len() - 10));
-            let _ = Form::Lines.parse(text.as_bytes());
-            let _ = Form::Frontmatter.parse(format!("---\n{text}---\n").as_bytes());
+            let _ = Document::parse(Form::Lines, &[], text.as_bytes());
+            let _ = Document::parse(
+                Form::Frontmatter,
+                &[],
+                format!("---\n{text}---\n").as_bytes(),
+            );
         }
     }
     // A debug build on a busy machine takes some seconds. Without the bounds it takes minutes.
