@@ -57,7 +57,7 @@ pub(super) fn of_plan_loop(held: &AnyLoop) -> Vec<String> {
 
 /// Returns whether a review found nothing, or its loop is marked as done.
 fn counts_as_clean(held: &AnyLoop, run: &Run) -> bool {
-    run.outcome() == Some(RunOutcome::Clean)
+    run.ended.outcome == Some(RunOutcome::Clean)
         || held.fields().decision_signal == DecisionSignal::NoMaterialFindings
 }
 

@@ -11,8 +11,9 @@ use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
 use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::runs;
-use claudex_loop::review::worktree::own_files::{REPORTS, fixes_path, report_path};
-use claudex_loop::review::worktree::{CHANGED_DURING_REVIEW, Snapshot, own_files, visible};
+use claudex_loop::review::worktree::{
+    CHANGED_DURING_REVIEW, REPORTS, Snapshot, fixes_path, own_files, report_path, visible,
+};
 use claudex_loop::{template, text};
 use serde_json::{Value as Json, json};
 
@@ -44,10 +45,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     let fixes_file = fixes_path(held.id());
 
     // Taken only if there is a patch.
-    let snapshot = LazyCell::new(|| {
-        let own_files = own_files(store, store.root());
-        Snapshot::take(store.root(), &own_files, None)
-    });
+    let snapshot = LazyCell::new(|| Snapshot::take(store.root(), &own_files(store), None));
     let mut fixes = Vec::new();
     let mut reviewed = Vec::new();
     for (round, run) in runs::verdicts(rounds::runs(held.raw())) {
@@ -77,7 +75,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
             "persona": plain_line(&run.began.persona),
             "reviewer": plain_line(&run.began.reviewer),
             "counts": run.counts().unwrap_or_default().to_string(),
-            "changed": run.work_tree_changed().then_some(CHANGED_DURING_REVIEW),
+            "changed": run.ended.work_tree_changed.then_some(CHANGED_DURING_REVIEW),
             "findings": sections.replace('<', "&lt;").trim(),
         }));
     }

@@ -10,7 +10,6 @@ use crate::machine::LoopHandle;
 use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeAt, LoopFacts as _, PhaseDeclaration as _, Raw, Requirement};
 use crate::review::evidence::Round;
-use crate::review::runs::{Run, RunOutcome};
 use crate::review::{ReviewSpec, subject};
 use crate::text;
 
@@ -99,14 +98,14 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     }
     let round = Round::read(raw, spec).ok();
     let verdict = round.as_ref().and_then(Round::verdict);
-    let is_clean = || round.as_ref().is_some_and(Round::is_clean);
-    match verdict.and_then(Run::outcome) {
+    let blocks = |run| round.as_ref().is_some_and(|round| round.blocks(run));
+    match verdict {
         None => NextAction::new(
             format!("the review of {of}"),
             format!("run the review:\n    {review}"),
         ),
-        Some(RunOutcome::Clean) => end_turn("the reviewer found nothing"),
-        Some(_) if is_clean() => end_turn("nothing that the reviewer found blocks"),
+        Some(run) if run.findings().is_empty() => end_turn("the reviewer found nothing"),
+        Some(run) if !blocks(run) => end_turn("nothing that the reviewer found blocks"),
         Some(_) if subject::has_changes(raw, spec) => NextAction::new(
             format!("the agent, to read the findings of {of}"),
             "read the findings and end the turn",

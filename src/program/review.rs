@@ -120,7 +120,7 @@ impl Review<'_> {
             })?;
         self.print_result(&console, &report);
         let run = &report.run;
-        if run.cause().is_some() {
+        if run.ended.cause.is_some() {
             return Ok(Exit::Reviewer);
         }
         if !run.findings().is_empty() {
@@ -144,7 +144,7 @@ impl Review<'_> {
         }
         console.emphasize(&result, rounds::CLEAN, out::GOOD);
         let output = round::output_path(raw.store(), raw.id(), &run.began.run);
-        if run.cause().is_some() && output.exists() {
+        if run.ended.cause.is_some() && output.exists() {
             console.line(&format!("what it wrote: {}", text::exact(&output)));
         }
     }
@@ -194,7 +194,7 @@ impl Review<'_> {
         };
         for pair in self.reviewers.windows(2) {
             let report = round::run(&prompt, &pair[0], listener)?;
-            let cause = report.run.cause();
+            let cause = report.run.ended.cause.as_ref();
             let Some(cause) = cause.filter(|cause| cause.kind.falls_over()) else {
                 return Ok(report);
             };

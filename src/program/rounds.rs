@@ -70,7 +70,7 @@ pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
     let personas = review_personas(raw.table(), spec);
     let row = |round: u64, run: Option<&Run>| {
         let label = run.map_or(persona(personas, round).label, |run| &run.began.persona);
-        let file = run.and_then(Run::findings_file);
+        let file = run.and_then(|run| run.ended.findings.as_ref());
         RoundLine {
             round,
             persona: text::one_line(label, 100),
@@ -79,7 +79,7 @@ pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
         }
     };
     if spec.is_numbered() {
-        let with_file = runs.iter().filter(|run| run.findings_file().is_some());
+        let with_file = runs.iter().filter(|run| run.ended.findings.is_some());
         return with_file
             .map(|run| row(run.began.round, Some(run)))
             .collect();
@@ -117,8 +117,9 @@ pub const CLEAN: &str = "no substantive findings";
 
 /// Returns the outcome of a run in words.
 pub(super) fn outcome(run: &Run) -> String {
-    let cause = run.cause().map(Cause::to_string).unwrap_or_default();
-    match run.outcome() {
+    let cause = run.ended.cause.as_ref();
+    let cause = cause.map(Cause::to_string).unwrap_or_default();
+    match run.ended.outcome {
         None => "not ended, or cut off".to_owned(),
         Some(RunOutcome::Clean) => CLEAN.to_owned(),
         Some(RunOutcome::Findings) => run.counts().unwrap_or_default().to_string(),
@@ -201,7 +202,8 @@ pub fn caveats(raw: &Raw) -> Vec<String> {
     for pair in runs.windows(2) {
         let [from, to] = [0, 1].map(|at| text::one_line(&pair[at].began.reviewer, 60));
         let round = pair[1].began.round;
-        if let Some(cause) = pair[0].cause().filter(|cause| cause.kind.falls_over())
+        if let Some(cause) = &pair[0].ended.cause
+            && cause.kind.falls_over()
             && pair[1].verdict().is_some()
             && pair[0].began.round == round
             && from != to
@@ -213,7 +215,7 @@ pub fn caveats(raw: &Raw) -> Vec<String> {
             ));
         }
     }
-    for run in runs.iter().filter(|run| run.work_tree_changed()) {
+    for run in runs.iter().filter(|run| run.ended.work_tree_changed) {
         let round = run.began.round;
         caveats.push(format!("Round {round}: {CHANGED_DURING_REVIEW}."));
     }
@@ -234,8 +236,8 @@ pub fn reviewers(raw: &Raw) -> String {
 /// Returns why the newest review that ended gave no verdict, without a full stop.
 pub fn failure(raw: &Raw) -> Option<String> {
     let runs = runs(raw);
-    let newest = runs.iter().rfind(|run| run.ended.is_some())?;
-    let cause = newest.cause()?.to_string();
+    let newest = runs.iter().rfind(|run| run.ended.outcome.is_some())?;
+    let cause = newest.ended.cause.as_ref()?.to_string();
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }
 

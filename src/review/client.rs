@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
+use tempfile::NamedTempFile;
 
 use super::answer::{self, CLOSING};
 use super::cause::{Cause, CauseKind, complaint};
 use super::findings::Findings;
 use super::progress::{Listener, RoundEvent};
-use super::scratch::Scratch;
 use super::settings::{ReviewerKind, ReviewerSettings};
 use super::subject::SubjectText;
 use super::{claude, codex};
@@ -24,7 +24,7 @@ use crate::machine::Focus;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
 use crate::process::output::{MAX_KEPT_BYTES, plain_line};
-use crate::process::{Call, Event, ProcessOutput, Stream, supervise};
+use crate::process::{Call, Event, ProcessEnd, ProcessOutput, Stream, supervise};
 use crate::text;
 
 /// The variables that every client of a service gets: the network's and those of the user's folders.
@@ -39,6 +39,23 @@ const MAX_SHOWN_CHARS: usize = 160;
 const REPAIR: &str = include_str!("client/repair.md");
 /// The time limit of the answer to [`REPAIR`].
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The meanings of HTTP statuses, and of Claude's and Codex's names of errors.
+const ERRORS: [(CauseKind, &str); 3] = [
+    (
+        CauseKind::Login,
+        "401 403 authentication_failed oauth_org_not_allowed account_on_hold verification_required \
+         invalid_api_key authentication_error",
+    ),
+    (
+        CauseKind::Quota,
+        "402 429 rate_limit billing_error insufficient_quota usage_limit_reached rate_limit_exceeded",
+    ),
+    (
+        CauseKind::Service,
+        "408 server_error overloaded server_is_overloaded",
+    ),
+];
 
 /// A reviewer: asked about one subject, it returns findings or the reason for which there is no verdict.
 #[derive(Debug, Clone)]
@@ -79,8 +96,8 @@ pub(super) struct Invocation {
     pub(super) arguments: Vec<String>,
     /// The reader of its events; `None` if its stdout is the answer.
     pub(super) read: Option<Read>,
-    /// The folder with the files that its arguments name; removed when it is dropped.
-    pub(super) _scratch: Option<Scratch>,
+    /// The file of the schema that its arguments name; removed when it is dropped.
+    pub(super) _schema: Option<NamedTempFile>,
 }
 
 /// The events of a client so far.
@@ -117,7 +134,7 @@ impl Client {
     ) -> Result<Findings, Cause> {
         #[cfg(feature = "lint")]
         if self.settings.kind == ReviewerKind::Lint {
-            return super::lint::review(request, listener);
+            return Ok(super::lint::review(request, listener));
         }
         let invocation = match self.settings.kind {
             ReviewerKind::Codex => codex::invocation(&self.settings, request.root)?,
@@ -137,9 +154,8 @@ impl Client {
         let problem = &cause.detail;
         let line =
             format!("the answer cannot be read ({problem}); asking once for the wanted form");
-        if listener(RoundEvent::Reviewer(&line)).is_break() {
-            return Err(Cause::new(CauseKind::Stopped, ""));
-        }
+        // A listener that cancels does so again at the next event.
+        let _ = listener(RoundEvent::Reviewer(&line));
         let prompt = REPAIR
             .replace("{marker}", &sha256(&message)[..16])
             .replace("{answer}", &text::plain(&message));
@@ -181,16 +197,12 @@ impl Client {
             limits,
         };
         let mut session = Session::new(request.root);
-        let mut unreachable = None;
         let ended = supervise(&call, &mut |event| {
             let line = match event {
-                Event::Tick => {
-                    unreachable = session.retries_longer_than(limits.idle);
-                    return match unreachable {
-                        Some(_) => ControlFlow::Break(()),
-                        None => listener(RoundEvent::Tick),
-                    };
+                Event::Tick if session.last_try(limits.idle).is_some() => {
+                    return ControlFlow::Break(());
                 }
+                Event::Tick => return listener(RoundEvent::Tick),
                 Event::Line(Stream::Stdout, line) => session.line(line, invocation.read),
                 Event::Line(Stream::Stderr, line) => Some(plain_line(line)),
             };
@@ -203,8 +215,8 @@ impl Client {
             // For people only: a review is not given up because it cannot be kept.
             let _ = ended.keep(folder, name);
         }
-        if let Some(last_try) = unreachable {
-            return (Err(Cause::new(CauseKind::Service, &last_try)), None);
+        if let (ProcessEnd::Stopped, Some(message)) = (&ended.how, session.last_try(limits.idle)) {
+            return (Err(Cause::new(CauseKind::Service, message)), None);
         }
         let message = session.message.take();
         // A program may give its prompt back, as `cat` does: the form of an answer in it, or what the text under review says, is no
@@ -228,18 +240,17 @@ impl Invocation {
         variables: &str,
         read: Read,
     ) -> Self {
-        let common = COMMON_VARIABLES.split_whitespace();
-        let all_variables = common.chain(variables.split_whitespace());
-        let model = settings.model.as_ref();
-        let model_flag = model.map(|model| ["--model".to_owned(), model.clone()]);
+        let variables = [COMMON_VARIABLES, variables].map(str::split_whitespace);
+        let mut arguments: Vec<String> = flags.collect();
+        if let Some(model) = &settings.model {
+            arguments.extend(["--model".to_owned(), model.clone()]);
+        }
+        arguments.extend_from_slice(&settings.arguments);
         Self {
-            variables: all_variables.map(str::to_owned).collect(),
-            arguments: flags
-                .chain(model_flag.into_iter().flatten())
-                .chain(settings.arguments.iter().cloned())
-                .collect(),
+            variables: variables.into_iter().flatten().map(str::to_owned).collect(),
+            arguments,
             read: Some(read),
-            _scratch: None,
+            _schema: None,
         }
     }
 }
@@ -273,15 +284,14 @@ impl Session {
     }
 
     /// Returns the message of the last try to reach the service, if there was nothing else for so long.
-    fn retries_longer_than(&self, idle: Duration) -> Option<String> {
+    fn last_try(&self, idle: Duration) -> Option<&str> {
         let (since, message) = self.retries.as_ref()?;
-        (since.elapsed() >= idle).then(|| message.clone())
+        (since.elapsed() >= idle).then_some(message)
     }
 
     /// Returns the answer of the client's process. Only exit status 0 can give a verdict. The client's report of a failure is better
     /// than its exit status.
     fn judge(self, ended: &ProcessOutput) -> Result<Findings, Cause> {
-        let is_failed = |cause: &Cause| matches!(cause.kind, CauseKind::Failed(_));
         match (Cause::of_process(ended), self.end) {
             (None, Some(answer)) => answer,
             (None, None) if self.has_events => {
@@ -299,10 +309,11 @@ impl Session {
                     _ => cause,
                 })
             }
-            (Some(failure), Some(Err(own))) if is_failed(&failure) && is_failed(&own) => {
-                Err(Cause::new(failure.kind, &own.detail))
-            }
-            (Some(failure), Some(Err(own))) if is_failed(&failure) => Err(own),
+            (Some(failure), Some(Err(own))) => Err(match (failure.kind, own.kind) {
+                (kind @ CauseKind::Failed(_), CauseKind::Failed(_)) => Cause { kind, ..own },
+                (CauseKind::Failed(_), _) => own,
+                _ => failure,
+            }),
             (Some(failure), _) => Err(failure),
         }
     }
@@ -331,26 +342,12 @@ pub(super) fn text_of<'e>(event: &'e Value, pointer: &str) -> &'e str {
 
 /// Returns the cause that a service's own name for an error, or an HTTP status, means, if it is clear.
 pub(super) fn cause_of(name: &str) -> Option<CauseKind> {
-    match name {
-        // HTTP, then Claude's names, then Codex's.
-        "401"
-        | "403"
-        | "authentication_failed"
-        | "oauth_org_not_allowed"
-        | "account_on_hold"
-        | "verification_required"
-        | "invalid_api_key"
-        | "authentication_error" => Some(CauseKind::Login),
-        "402"
-        | "429"
-        | "rate_limit"
-        | "billing_error"
-        | "insufficient_quota"
-        | "usage_limit_reached"
-        | "rate_limit_exceeded" => Some(CauseKind::Quota),
-        "408" | "server_error" | "overloaded" | "server_is_overloaded" => Some(CauseKind::Service),
-        _ => (name.len() == 3 && name.starts_with('5')).then_some(CauseKind::Service),
-    }
+    let mut known = ERRORS.iter();
+    let known = known.find(|(_, names)| names.split_whitespace().any(|known| known == name));
+    let is_of_server = name.len() == 3 && name.starts_with('5');
+    known
+        .map(|(kind, _)| *kind)
+        .or(is_of_server.then_some(CauseKind::Service))
 }
 
 #[cfg(test)]

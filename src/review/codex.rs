@@ -3,17 +3,16 @@
 //! The events of the client were measured (docs/dev/clients.md). A failed turn has one sentence without a code, in an event that never has text of the
 //! model. The sentences are fixed in the client's program; some have the HTTP status, some the service's JSON.
 
-use std::io;
+use std::io::{self, Write as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use fs_err as fs;
 use serde_json::Value;
+use tempfile::NamedTempFile;
 use toml::Table;
 
 use super::answer::{self, SCHEMA};
 use super::cause::{Cause, CauseKind};
 use super::client::{Invocation, Session, cause_of, message_line, short_line, text_of};
-use super::scratch::Scratch;
 use super::settings::ReviewerSettings;
 
 /// The variables that it gets in addition to the common ones.
@@ -80,17 +79,22 @@ pub(super) fn invocation(
     settings: &ReviewerSettings,
     root: &Utf8Path,
 ) -> Result<Invocation, Cause> {
-    let unwritten = |error: io::Error| {
+    let schema = write_schema().map_err(|error| {
         let detail = format!("cannot write the schema of the answer: {error}");
         Cause::new(CauseKind::Io, &detail)
-    };
-    let scratch = Scratch::new().map_err(unwritten)?;
-    let schema = scratch.path().join("answer.json");
-    fs::write(&schema, SCHEMA).map_err(unwritten)?;
+    })?;
+    let path = schema.path().to_string_lossy().into_owned();
     Ok(Invocation {
-        _scratch: Some(scratch),
-        ..call(settings, &user_config(), root, schema.as_str())
+        _schema: Some(schema),
+        ..call(settings, &user_config(), root, &path)
     })
+}
+
+/// Writes the schema of the answer to a temporary file, which is removed when it is dropped.
+fn write_schema() -> io::Result<NamedTempFile> {
+    let mut file = NamedTempFile::with_prefix("claudex-")?;
+    file.write_all(SCHEMA.as_bytes())?;
+    Ok(file)
 }
 
 /// Returns the call with the user's Codex configuration and the file of the schema.
@@ -124,14 +128,12 @@ fn read(session: &mut Session, event: &Value) -> Option<String> {
             is_new.then(|| format!("codex: {message}"))
         }
         "turn.completed" => {
-            let answer = session.message.as_deref().unwrap_or_default();
-            let findings = answer::read(answer);
-            session.end.get_or_insert(findings);
+            let message = session.message.as_deref().unwrap_or_default();
+            session.end.get_or_insert(answer::read(message));
             None
         }
         "turn.failed" => {
-            let cause = failure(text_of(event, "/error/message"));
-            session.end = Some(Err(cause));
+            session.end = Some(Err(failure(text_of(event, "/error/message"))));
             None
         }
         kind @ ("item.started" | "item.completed") => {
@@ -180,21 +182,19 @@ fn failure(sentence: &str) -> Cause {
     // The client writes typographic apostrophes.
     let plain = sentence.replace('\u{2019}', "'");
     let known = SENTENCES.iter().find(|(begin, _)| plain.starts_with(begin));
-    let status = BEFORE_STATUS.iter().find_map(|begin| {
-        let rest = plain.strip_prefix(begin)?;
-        cause_of(rest.get(..3)?)
-    });
+    let mut rests = BEFORE_STATUS
+        .iter()
+        .flat_map(|begin| plain.strip_prefix(begin));
     let kind = known
         .map(|(_, kind)| *kind)
-        .or(status)
+        .or_else(|| cause_of(rests.next()?.get(..3)?))
         .or_else(|| cause_of(text_of(&body, "/error/code")))
         .or_else(|| cause_of(text_of(&body, "/error/type")));
-    let detail = if message.is_empty() {
-        sentence
-    } else {
-        message
-    };
-    Cause::new(kind.unwrap_or(CauseKind::Failed(0)), detail)
+    let kind = kind.unwrap_or(CauseKind::Failed(0));
+    match message {
+        "" => Cause::new(kind, sentence),
+        message => Cause::new(kind, message),
+    }
 }
 
 #[cfg(test)]

@@ -73,9 +73,7 @@ pub fn reviewed(
     transition: &'static str,
     spec: Option<&'static ReviewSpec>,
 ) -> Result<Reviewed, Refusal> {
-    evidence(raw, transition, spec, |round| {
-        Ok(round.reviewed(round.demand()?))
-    })
+    evidence(raw, transition, spec, |round, run| Ok(round.reviewed(run)))
 }
 
 /// Returns evidence that the round is settled, for a transition.
@@ -88,8 +86,8 @@ pub fn settled(
     spec: Option<&'static ReviewSpec>,
     rejecting: Option<String>,
 ) -> Result<Settled, Refusal> {
-    evidence(raw, transition, spec, |round| {
-        round.settle(round.demand()?, rejecting)
+    evidence(raw, transition, spec, |round, run| {
+        round.settle(run, rejecting)
     })
 }
 
@@ -97,15 +95,17 @@ fn evidence<E>(
     raw: &Raw,
     transition: &'static str,
     spec: Option<&ReviewSpec>,
-    make: impl FnOnce(&Round<'_>) -> Result<E, String>,
+    make: impl FnOnce(&Round<'_>, Option<&Run>) -> Result<E, String>,
 ) -> Result<E, Refusal> {
-    spec.ok_or_else(|| "this phase has no review that could show it".to_owned())
-        .and_then(|spec| Round::read(raw, spec).map_err(unreadable))
-        .and_then(|round| make(&round))
-        .map_err(|problem| Refusal::Evidence {
-            transition,
-            problem,
-        })
+    let attempt = || {
+        let spec = spec.ok_or("this phase has no review that could show it")?;
+        let round = Round::read(raw, spec).map_err(unreadable)?;
+        make(&round, round.demand()?)
+    };
+    attempt().map_err(|problem| Refusal::Evidence {
+        transition,
+        problem,
+    })
 }
 
 /// The round that a loop is in: its runs, and the subject as it is now.
@@ -149,14 +149,10 @@ impl<'r> Round<'r> {
         self.newest_verdict().filter(|run| !self.is_of_before(run))
     }
 
-    /// Returns whether the verdict has no blocking finding.
-    pub fn is_clean(&self) -> bool {
-        self.verdict().is_some_and(|run| !self.blocks(run))
-    }
-
     /// Returns whether the newest verdict was clean and no longer counts, because the subject has changed.
     pub fn is_outdated(&self) -> bool {
-        self.newest_verdict().is_some() && self.verdict().is_none()
+        self.newest_verdict()
+            .is_some_and(|run| self.is_of_before(run))
     }
 
     /// Returns the verdicts that count here, the newest of each round, oldest first: those of all rounds, or of this visit alone if
@@ -186,7 +182,8 @@ impl<'r> Round<'r> {
             };
             return Ok((found, Some(run.began.run.clone())));
         }
-        Ok(match self.newest().filter(|run| run.cause().is_some()) {
+        let failed = self.newest().filter(|run| run.ended.cause.is_some());
+        Ok(match failed {
             Some(run) if !run.counted => (Found::Failed, Some(run.began.run.clone())),
             None if self.is_optional() => (Found::Findings(self.reviewed(None)), None),
             _ => (Found::Nothing, None),
@@ -205,9 +202,9 @@ impl<'r> Round<'r> {
         self.runs.iter().rfind(|run| run.verdict().is_some())
     }
 
-    fn blocks(&self, run: &Run) -> bool {
-        let counts = run.counts();
-        counts.is_none_or(|counts| counts.blocking(self.spec.blocking) > 0)
+    /// Returns whether a finding of a verdict keeps the round from being clean.
+    pub fn blocks(&self, run: &Run) -> bool {
+        Counts::new(run.findings()).blocking(self.spec.blocking) > 0
     }
 
     fn is_of_this_text(&self, run: &Run) -> bool {
@@ -248,7 +245,7 @@ impl<'r> Round<'r> {
             return Ok(Some(run));
         } else if self.is_optional() {
             return Ok(None);
-        } else if let Some(cause) = self.newest().and_then(Run::cause) {
+        } else if let Some(cause) = self.newest().and_then(|run| run.ended.cause.as_ref()) {
             format!("the review of round {round} gave no verdict ({cause}); run it again")
         } else if self.is_outdated() {
             format!("what round {round} reviewed was changed since; run the review again")
@@ -268,7 +265,7 @@ impl<'r> Round<'r> {
             round: self.raw.count(self.spec.round),
             revision: self.raw.record().revision,
             run: run.map(|run| run.began.run.clone()),
-            findings: run.and_then(Run::findings_file).map(|file| file.number),
+            findings: run.and_then(|run| Some(run.ended.findings.as_ref()?.number)),
             subject: subject.cloned(),
             waived: run.is_none(),
             ..EvidenceRecord::default()

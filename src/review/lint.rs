@@ -1,22 +1,17 @@
 //! The built-in reviewer: the checks of `claudex-lint`.
 
-use super::cause::{Cause, CauseKind};
 use super::client::Request;
 use super::findings::{Finding, Findings, Severity};
 use super::progress::{Listener, RoundEvent};
 use crate::machine::Focus;
 
 /// Reviews without a model and a network: the same findings for the same text.
-pub(super) fn review(
-    request: &Request<'_>,
-    listener: &mut Listener<'_>,
-) -> Result<Findings, Cause> {
+pub(super) fn review(request: &Request<'_>, listener: &mut Listener<'_>) -> Findings {
     let subject = request.subject;
     let lines = subject.parts.iter().map(|part| part.text.lines().count());
     let line = format!("reading {} ({} lines)", subject.name, lines.sum::<usize>());
-    if listener(RoundEvent::Reviewer(&line)).is_break() {
-        return Err(Cause::new(CauseKind::Stopped, ""));
-    }
+    // A verdict is recorded before a cancellation.
+    let _ = listener(RoundEvent::Reviewer(&line));
     let mut findings = Vec::new();
     for part in &subject.parts {
         let found = if part.is_diff {
@@ -31,7 +26,7 @@ pub(super) fn review(
             findings.push(finding);
         }
     }
-    Ok(findings)
+    findings
 }
 
 fn point_of_view(focus: Focus) -> claudex_lint::PointOfView {

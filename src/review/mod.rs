@@ -19,7 +19,6 @@ pub mod progress;
 pub mod prompt;
 pub mod round;
 pub mod runs;
-pub mod scratch;
 pub mod settings;
 pub mod subject;
 pub mod worktree;

@@ -15,7 +15,7 @@ use super::client::{Client, Request};
 use super::evidence::Round;
 use super::progress::{self, Progress};
 use super::prompt::{self, Prompt};
-use super::runs::{self, Run, RunBegin, RunEnd};
+use super::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
 use super::subject::SubjectText;
 use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
 use super::{finding_history, findings_file};
@@ -67,10 +67,11 @@ pub fn run(
     // In a phase without a review, the user asks for each by hand.
     let is_by_hand = raw.table().phases[raw.phase()].review().is_none();
     match round.verdict().filter(|_| !is_by_hand).or(newest) {
-        Some(run) if run.ended.is_some() => Ok(Report {
+        Some(run) if run.ended.outcome.is_some() => Ok(Report {
             was_reviewed: !is_followed,
             run: run.clone(),
         }),
+        // The loop may have moved on meanwhile.
         _ if is_followed => Err(RoundError::CutOff),
         _ => perform(&folder, &round, prompt, reviewer, listener),
     }
@@ -170,9 +171,13 @@ fn perform(
 
     // Journal: the run ends.
     let ended = RunEnd {
+        at: Timestamp::now(),
+        run: began.run.clone(),
+        outcome: Some(RunOutcome::new(&answer)),
+        cause: answer.as_ref().err().cloned(),
+        verdict: answer.ok(),
         work_tree_changed,
         findings: file,
-        ..RunEnd::new(&began.run, answer)
     };
     raw.note(runs::ENDED, &ended)?;
     // A loop whose review just ended is not inactive.
@@ -181,7 +186,7 @@ fn perform(
         was_reviewed: false,
         run: Run {
             began,
-            ended: Some(ended),
+            ended,
             counted: false,
         },
     })

@@ -45,15 +45,15 @@ pub struct RunBegin {
 }
 
 /// The note of the end of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnd {
     /// The time, which the journal keeps with the note.
     #[serde(skip)]
     pub at: Timestamp,
     /// The run's id.
     pub run: String,
-    /// The outcome.
-    pub outcome: RunOutcome,
+    /// The outcome, or `None` if the run is running or was cut off.
+    pub outcome: Option<RunOutcome>,
     /// The findings, if the reviewer gave a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Findings>,
@@ -82,23 +82,14 @@ pub enum RunOutcome {
     Unreadable,
 }
 
-impl RunEnd {
-    /// Makes the end of a run with this answer.
-    pub(super) fn new(run: &str, answer: Result<Findings, Cause>) -> Self {
-        let outcome = match &answer {
-            Ok(findings) if findings.is_empty() => RunOutcome::Clean,
-            Ok(_) => RunOutcome::Findings,
-            Err(cause) if cause.kind.is_unreadable() => RunOutcome::Unreadable,
-            Err(_) => RunOutcome::CouldNotRun,
-        };
-        Self {
-            at: Timestamp::default(),
-            run: run.to_owned(),
-            outcome,
-            cause: answer.as_ref().err().cloned(),
-            verdict: answer.ok(),
-            work_tree_changed: false,
-            findings: None,
+impl RunOutcome {
+    /// Returns the outcome of a run with this answer.
+    pub(super) fn new(answer: &Result<Findings, Cause>) -> Self {
+        match answer {
+            Ok(findings) if findings.is_empty() => Self::Clean,
+            Ok(_) => Self::Findings,
+            Err(cause) if cause.kind.is_unreadable() => Self::Unreadable,
+            Err(_) => Self::CouldNotRun,
         }
     }
 }
@@ -108,21 +99,16 @@ impl RunEnd {
 pub struct Run {
     /// The begin.
     pub began: RunBegin,
-    /// The end, or `None` if the run is running or was cut off.
-    pub ended: Option<RunEnd>,
+    /// The end.
+    pub ended: RunEnd,
     /// Whether a change of the loop was counted for it.
     pub counted: bool,
 }
 
 impl Run {
-    /// Returns the outcome, if the run has ended.
-    pub fn outcome(&self) -> Option<RunOutcome> {
-        Some(self.ended.as_ref()?.outcome)
-    }
-
     /// Returns the findings, if the run gave a verdict.
     pub fn verdict(&self) -> Option<&[Finding]> {
-        self.ended.as_ref()?.verdict.as_deref()
+        self.ended.verdict.as_deref()
     }
 
     /// Returns the number of findings of each severity, if the run gave a verdict.
@@ -135,26 +121,12 @@ impl Run {
         self.verdict().unwrap_or_default()
     }
 
-    /// Returns the reason for which the run gave no verdict.
-    pub fn cause(&self) -> Option<&Cause> {
-        self.ended.as_ref()?.cause.as_ref()
-    }
-
-    /// Returns whether the work tree changed while the reviewer ran.
-    pub fn work_tree_changed(&self) -> bool {
-        self.ended.as_ref().is_some_and(|end| end.work_tree_changed)
-    }
-
-    /// Returns the findings file that the phase names.
-    pub fn findings_file(&self) -> Option<&FindingsFile> {
-        self.ended.as_ref()?.findings.as_ref()
-    }
-
-    /// Returns the findings file.
+    /// Returns the path of the findings file that the phase names, or else of the round's.
     pub fn findings_path(&self, store: &Store, id: &LoopId) -> Utf8PathBuf {
-        let usual = || findings_file::findings_path(store, id, self.began.round);
-        self.findings_file()
-            .map_or_else(usual, |file| file.path.clone())
+        match &self.ended.findings {
+            Some(file) => file.path.clone(),
+            None => findings_file::findings_path(store, id, self.began.round),
+        }
     }
 }
 
@@ -162,11 +134,12 @@ impl Run {
 pub fn read(journal: &[Entry]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for entry in journal {
-        let position = |id: &str| runs.iter().rposition(|run| run.began.run == id);
+        let mut earlier_runs = runs.iter_mut().rev();
         match entry {
             Entry::Change(change) => {
-                if let Some(at) = change.run.as_deref().and_then(position) {
-                    runs[at].counted = true;
+                let is_counted = |run: &&mut Run| Some(&run.began.run) == change.run.as_ref();
+                if let Some(run) = earlier_runs.find(is_counted) {
+                    run.counted = true;
                 }
             }
             Entry::Note(note) => {
@@ -177,10 +150,10 @@ pub fn read(journal: &[Entry]) -> Vec<Run> {
                         ..Run::default()
                     });
                 } else if let Some(mut ended) = entry.note_data::<RunEnd>(ENDED)
-                    && let Some(at) = position(&ended.run)
+                    && let Some(run) = earlier_runs.find(|run| run.began.run == ended.run)
                 {
                     ended.at = note.at;
-                    runs[at].ended = Some(ended);
+                    run.ended = ended;
                 }
             }
         }
@@ -200,6 +173,6 @@ pub fn is_parked(raw: &Raw) -> bool {
     let newest = journal.iter().rev().find_map(Entry::change);
     read(&journal).last().is_some_and(|run| {
         newest.is_some_and(|change| change.run.as_ref() == Some(&run.began.run))
-            && run.cause().is_some_and(|cause| cause.kind.is_lasting())
+            && (run.ended.cause.as_ref()).is_some_and(|cause| cause.kind.is_lasting())
     })
 }

@@ -7,7 +7,7 @@
 
 use std::io::{self, ErrorKind};
 
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
 use super::changes::{self, Since};
 use super::findings_file::{NUMBER, number_in};
@@ -15,7 +15,7 @@ use super::round::{RoundError, io_error};
 use super::runs::Run;
 use super::worktree::tree_id;
 use crate::digest::sha256;
-use crate::files::{MAX_BYTES, if_there};
+use crate::files::{MAX_BYTES, if_there, without_dots};
 use crate::machine::table::{ReviewSpec, Subject};
 use crate::machine::{LoopFacts as _, PhaseDeclaration as _, Raw};
 use crate::text;
@@ -56,12 +56,12 @@ impl SubjectText {
     /// Returns an error if a file is missing, outside of the project or not UTF-8, or if the changes cannot be read.
     pub fn read(raw: &Raw, spec: &ReviewSpec, with_tree: bool) -> Result<Self, RoundError> {
         let store = raw.store();
-        let base = raw.fill(spec.since);
-        let since = match &*base {
-            "" => Since::Branch,
-            commit => Since::Commit(commit),
-        };
         let (diff, tree) = if has_changes(raw, spec) {
+            let base = raw.fill(spec.since);
+            let since = match &*base {
+                "" => Since::Branch,
+                commit => Since::Commit(commit),
+            };
             let changes = changes::read(store, since)?;
             (Some(changes.text), Some(changes.snapshot.tree().to_owned()))
         } else {
@@ -185,24 +185,22 @@ fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part
     let root = raw.root();
     let copy = copy_in(raw);
     let failure = |error| io_error(format!("could not read {}", title(raw, spec)))(error);
-    let refusal = |path: &Utf8Path, problem: &str, help: &str| RoundError::Refused {
-        message: format!("{} {problem}", text::shown(path)),
+    let refusal = |name: &str, problem: &str, help: &str| RoundError::Refused {
+        message: format!("{} {problem}", text::shown(name)),
         help: format!("{help}, then run the review again"),
     };
     let mut parts: Vec<Part> = Vec::new();
     let mut bytes_left = MAX_BYTES;
-    for (at, template) in spec.subject.iter().enumerate() {
+    for template in spec.subject {
         for (path, text) in sources(raw, template).map_err(failure)? {
             let name = path.strip_prefix(&root).unwrap_or(&path).to_string();
             if parts.iter().any(|part| part.name == name) {
                 continue;
             }
-            if !path.starts_with(&root) && !path.starts_with(raw.store().folder()) {
-                let root = text::shown(raw.store().root());
-                let problem = format!(
-                    "leads out of {root}: a reviewer would be shown a file that is not the project's"
-                );
-                return Err(refusal(&path, &problem, "put the file itself there"));
+            let plain_path = without_dots(&path);
+            if !plain_path.starts_with(&root) && !plain_path.starts_with(raw.store().folder()) {
+                let problem = "is not below the loop’s root: a reviewer would be shown a file that is not the project's";
+                return Err(refusal(&name, problem, "put the file itself there"));
             }
             let is_diff = path == copy;
             let text = match text.or(changes.filter(|_| is_diff).map(str::to_owned)) {
@@ -215,7 +213,7 @@ fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part
                         continue;
                     };
                     String::from_utf8(bytes)
-                        .map_err(|_| refusal(&path, "is not UTF-8 text", "save it as UTF-8"))?
+                        .map_err(|_| refusal(&name, "is not UTF-8 text", "save it as UTF-8"))?
                 }
             };
             bytes_left = bytes_left
@@ -227,16 +225,15 @@ fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part
                 text,
             });
         }
-        if at == 0 && parts.is_empty() {
-            let first = match *template {
-                PROGRAM => "nothing that the program gives is there".to_owned(),
-                CHANGES => format!("{} does not exist", text::shown(copy)),
-                one => format!("{} does not exist", text::shown(raw.path(one))),
+        // Only the first is required.
+        if parts.is_empty() {
+            let (name, problem) = match *template {
+                PROGRAM => ("nothing that the program gives".to_owned(), "is there"),
+                CHANGES => (copy.to_string(), "does not exist"),
+                file => (raw.path(file).to_string(), "does not exist"),
             };
-            return Err(RoundError::Refused {
-                message: format!("{first}, so there is nothing to review"),
-                help: "write it, then run the review again".to_owned(),
-            });
+            let problem = format!("{problem}, so there is nothing to review");
+            return Err(refusal(&name, &problem, "write it"));
         }
     }
     Ok(parts)
@@ -254,28 +251,16 @@ fn sources(raw: &Raw, template: &str) -> io::Result<Vec<(Utf8PathBuf, Option<Str
 }
 
 fn program_sources(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
-    let unset = Err("the program has not said what is reviewed".to_owned());
-    let subjects = raw
-        .program_facts()
-        .subjects
-        .get()
-        .unwrap_or(&unset)
-        .as_ref()
-        .map_err(|why| io::Error::other(text::one_line(why, 1000)))?;
-    let source = |subject: &Subject| {
-        let path = Utf8Path::new(subject.name());
-        let is_below = |part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
-        if !path.components().all(is_below) {
-            let problem = format!("{} is not below the loop’s root", text::shown(path));
-            return Err(io::Error::new(ErrorKind::InvalidData, problem));
-        }
-        let text = match subject {
-            Subject::File(_) => None,
-            Subject::Text { text, .. } => Some(text.clone()),
-        };
-        Ok((raw.root().join(path), text))
+    let subjects = match raw.program_facts().subjects.get() {
+        Some(Ok(subjects)) => subjects,
+        Some(Err(why)) => return Err(io::Error::other(text::one_line(why, 1000))),
+        None => return Err(io::Error::other("the program has not set what is reviewed")),
     };
-    subjects.iter().map(source).collect()
+    let source = |subject: &Subject| match subject {
+        Subject::File(name) => (raw.root().join(name), None),
+        Subject::Text { name, text } => (raw.root().join(name), Some(text.clone())),
+    };
+    Ok(subjects.iter().map(source).collect())
 }
 
 /// Returns whether a subject is a pattern for several files.
@@ -295,19 +280,15 @@ fn matching_files(raw: &Raw, pattern: &str) -> io::Result<Vec<Utf8PathBuf>> {
         return Ok(Vec::new());
     };
     let is_match = |name: &str| {
-        if is_numbered {
-            number_in(name, &before, &after).is_some()
-        } else {
-            let rest = name.strip_prefix(&before);
-            rest.is_some_and(|rest| rest.ends_with(&after))
-        }
+        let rest = name.strip_prefix(&before);
+        number_in(name, &before, &after).is_some()
+            || !is_numbered && rest.is_some_and(|rest| rest.ends_with(&after))
     };
-    let mut files: Vec<Utf8PathBuf> = folder
-        .list()?
-        .into_iter()
+    let files = folder.list()?.into_iter();
+    let mut paths: Vec<Utf8PathBuf> = files
         .filter(|(name, found)| found.kind.is_file() && is_match(name))
         .map(|(name, _)| folder.path().join(name))
         .collect();
-    files.sort();
-    Ok(files)
+    paths.sort();
+    Ok(paths)
 }

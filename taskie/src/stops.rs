@@ -131,7 +131,7 @@ fn coding(raw: &Raw) -> Option<Coding> {
 
 /// Returns the reviews of these runs, and those that were there when the plan was taken up.
 pub(crate) fn known_reviews(journal: &[Entry], counts: impl Fn(&Run) -> bool) -> BTreeSet<Name> {
-    let name = |run: Run| Name::parse(run.findings_file()?.path.file_name()?);
+    let name = |run: Run| Name::parse(run.ended.findings?.path.file_name()?);
     let runs = runs::read(journal).into_iter().filter(counts);
     let mut notes = journal.iter().rev();
     let note: Option<Json> = notes.find_map(|entry| entry.note_data(FOUND));

@@ -40,7 +40,7 @@ fn nearest(path: &Utf8Path) -> io::Result<Folder> {
 }
 
 /// Resolves `.` and `..` by name, which is their meaning without symlinks.
-fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
+pub fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
     let mut plain = Utf8PathBuf::new();
     for component in path.components() {
         match component {

@@ -75,7 +75,7 @@ impl Past {
 
     /// Returns the facts of a run, for programs.
     pub(super) fn run_facts(&self, run: &Run) -> Json {
-        let outcome = match run.outcome() {
+        let outcome = match run.ended.outcome {
             Some(RunOutcome::Clean) => "clean",
             Some(RunOutcome::Findings) => "findings",
             Some(_) => "failed",
@@ -87,7 +87,7 @@ impl Past {
             "round": run.began.round,
             "persona": run.began.persona,
             "reviewer": run.began.reviewer,
-            "seconds": run.ended.as_ref().map(|ended| between(run.began.at, ended.at)),
+            "seconds": run.ended.outcome.map(|_| between(run.began.at, run.ended.at)),
             "outcome": outcome,
             "came_to": rounds::outcome(run),
             "counts": run.counts(),
@@ -151,7 +151,7 @@ impl Past {
         };
         let run_facts = |run: &Run| {
             let mut facts = self.run_facts(run);
-            facts["work_tree_changed"] = run.work_tree_changed().into();
+            facts["work_tree_changed"] = run.ended.work_tree_changed.into();
             (run.began.run.clone(), facts)
         };
         let facts = json!({

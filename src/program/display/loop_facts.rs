@@ -77,7 +77,7 @@ pub(super) fn facts(
 
     let mut notes = program.extension.caveats(held);
     notes.extend(rounds::caveats(raw));
-    if let Some(cause) = past.runs.last().and_then(|run| run.cause()) {
+    if let Some(cause) = past.runs.last().and_then(|run| run.ended.cause.as_ref()) {
         notes.push(format!("the last review gave no verdict: {cause}"));
     }
     let mut next_action = next_action::describe(program, held);

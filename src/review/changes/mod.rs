@@ -44,8 +44,7 @@ pub fn copy_path(store: &Store, id: &LoopId) -> Utf8PathBuf {
 /// # Errors
 /// Returns an error if nothing differs, or if the work tree cannot be read.
 pub fn read(store: &Store, since: Since<'_>) -> Result<Changes, RoundError> {
-    let root = store.root();
-    collect(root, &own_files(store, root), since)
+    collect(store.root(), &own_files(store), since)
 }
 
 fn collect(root: &Utf8Path, own_files: &[String], since: Since<'_>) -> Result<Changes, RoundError> {

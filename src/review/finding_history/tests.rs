@@ -12,7 +12,10 @@ fn add(rounds: &mut Vec<Run>, persona: &str, document: &str, found: Vec<Finding>
     };
     rounds.push(Run {
         began,
-        ended: Some(RunEnd::new("", Ok(findings))),
+        ended: RunEnd {
+            verdict: Some(findings),
+            ..RunEnd::default()
+        },
         counted: false,
     });
 }

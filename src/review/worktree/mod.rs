@@ -1,9 +1,8 @@
 //! A work tree at one moment, read without a change to it, to its index or to its repository.
 //!
 //! [`Snapshot`] writes everything that git would add as a tree, with a scratch index and a scratch folder of objects. It leaves
-//! out the [`own_files()`] of the loop.
+//! out the [`own_files`] of the loop.
 
-pub mod own_files;
 pub(crate) mod snapshot;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -12,12 +11,17 @@ mod tests;
 
 use std::time::Instant;
 
-pub use own_files::own_files;
+use camino::{Utf8Path, Utf8PathBuf};
+
 pub use snapshot::Snapshot;
 
+use crate::files::TEMPORARY;
 pub use crate::git::{MAX_FILES, WorktreeError};
-use crate::store::Store;
+use crate::store::{LoopId, Store};
 use crate::text::{is_hidden, one_line};
+
+/// The folder of reports, from the project's root.
+pub const REPORTS: &str = "reviews";
 
 /// The caveat if the tree ids before and after a review differ.
 pub const CHANGED_DURING_REVIEW: &str = "the work tree changed while the reviewer ran";
@@ -27,8 +31,7 @@ pub const CHANGED_SINCE_REVIEW: &str = "The work tree changed since it was revie
 /// Returns git's tree id of a store's project without the loop's own files, or `None` if there is no git, or if the tree cannot be
 /// read by `until`.
 pub fn tree_id(store: &Store, until: Option<Instant>) -> Option<String> {
-    let root = store.root();
-    let snapshot = Snapshot::take(root, &own_files(store, root), until);
+    let snapshot = Snapshot::take(store.root(), &own_files(store), until);
     Some(snapshot.ok()?.tree().to_owned())
 }
 
@@ -59,4 +62,39 @@ pub fn visible(line: &str) -> String {
     };
     let visible: String = body.char_indices().map(spell).collect();
     visible + &line[body.len()..]
+}
+
+/// Returns the path of a loop's report, from the project's root.
+pub fn report_path(id: &LoopId) -> Utf8PathBuf {
+    format!("{REPORTS}/review-{id}.md").into()
+}
+
+/// Returns the path of the proposed patches, from the project's root.
+pub fn fixes_path(id: &LoopId) -> Utf8PathBuf {
+    format!("{REPORTS}/proposed-fixes-{id}.md").into()
+}
+
+/// Returns the pathspecs that keep git from the own files of a store's project: the loops' state and the reports.
+pub fn own_files(store: &Store) -> Vec<String> {
+    // A crash may leave a temporary file.
+    let temporary = format!("{TEMPORARY}*");
+    let reports = ["review-*.md", "proposed-fixes-*.md", &temporary]
+        .map(|name| format!(":(exclude,top,glob){REPORTS}/{name}"));
+    // If each loop has a folder for its document, other files of the loop are in it, too.
+    let document_folder = store
+        .spec()
+        .file
+        .and_then(|file| file.split_once("/{"))
+        .and_then(|(folder, rest)| rest.contains("}/").then_some(folder));
+    let state_folder = store.folder().strip_prefix(store.root()).ok();
+    let folders = document_folder
+        .into_iter()
+        .chain(state_folder.map(Utf8Path::as_str))
+        .filter(|folder| !folder.is_empty());
+    reports.into_iter().chain(folders.map(without)).collect()
+}
+
+/// Returns the pathspec that leaves out a file or a folder.
+pub fn without(path: &str) -> String {
+    format!(":(exclude,top,literal){path}")
 }

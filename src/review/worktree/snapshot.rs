@@ -12,14 +12,14 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::time::Instant;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
+use tempfile::TempDir;
 
 use super::{MAX_FILES, names};
 use crate::files;
 use crate::git::{Git, WorktreeError, io};
-use crate::review::scratch::Scratch;
 use crate::text;
 
 /// The largest file that is read, in bytes.
@@ -36,7 +36,7 @@ pub struct Snapshot {
     /// The files that are changed or untracked and not in the tree as they are, each with its length and the reason.
     pub(crate) passed_over: BTreeMap<Vec<u8>, String>,
     // The index and the objects are removed with the snapshot.
-    _scratch: Scratch,
+    _scratch: TempDir,
 }
 
 impl Snapshot {
@@ -50,15 +50,16 @@ impl Snapshot {
         until: Option<Instant>,
     ) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root, until)?;
-        let scratch = Scratch::new().map_err(io("could not make a scratch folder"))?;
-        let index = scratch.path().join("index");
+        let made = scratch_folder();
+        let (scratch, folder) = made.map_err(io("could not make a scratch folder"))?;
+        let index = folder.join("index");
         let paths = git.lines("rev-parse --git-path index --git-path objects", &[])?;
         let (own_index, objects) = paths.split_once('\n').unwrap_or_default();
         copy_index(&root.join(own_index), &index)?;
         let objects = root.join(objects).as_str().replace('\\', "\\\\");
         // The old objects are read where they are.
         git.set("GIT_INDEX_FILE", index.as_str());
-        git.set("GIT_OBJECT_DIRECTORY", scratch.path().as_str());
+        git.set("GIT_OBJECT_DIRECTORY", folder.as_str());
         let objects = format!("\"{}\"", objects.replace('"', "\\\""));
         git.set("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects);
         let passed_over = add(&git, own_files)?;
@@ -90,6 +91,18 @@ impl Snapshot {
             Err(error) => Err(text::one_line(&error.to_string(), 300)),
         }
     }
+}
+
+/// Makes a folder in the system's folder for temporary files. Dropping it removes it.
+fn scratch_folder() -> std::io::Result<(TempDir, Utf8PathBuf)> {
+    let folder = TempDir::with_prefix("claudex-")?;
+    // It may be in the work tree that is read.
+    std::fs::write(folder.path().join(".gitignore"), "*\n")?;
+    let path = Utf8PathBuf::try_from(folder.path().to_owned());
+    Ok((
+        folder,
+        path.map_err(camino::FromPathBufError::into_io_error)?,
+    ))
 }
 
 /// Brings the scratch index up to the work tree. Returns the files that are passed over.

@@ -1,8 +1,7 @@
 use std::os::unix::fs::symlink;
 
-use super::own_files::without;
 use super::testing::{Repo, git};
-use super::{Snapshot, WorktreeError};
+use super::{Snapshot, WorktreeError, without};
 
 fn take(repo: &Repo) -> Snapshot {
     take_snapshot(&repo.root).unwrap()
