@@ -61,8 +61,7 @@ pub fn interrupted() -> Arc<AtomicBool> {
     Arc::clone(&INTERRUPTED)
 }
 
-/// The output of a call of git.
-type Called<T> = Result<T, WorktreeError>;
+type Result<T> = std::result::Result<T, WorktreeError>;
 
 /// git in one work tree.
 #[derive(Debug, Clone)]
@@ -79,16 +78,18 @@ pub(crate) struct Git {
 ///
 /// # Errors
 /// Returns an error if git is missing, fails or takes longer than `timeout`.
-pub fn call(root: &Utf8Path, command: &str, timeout: Duration) -> Result<String, WorktreeError> {
+pub fn call(root: &Utf8Path, command: &str, timeout: Duration) -> Result<String> {
     let deadline = Instant::now() + timeout;
     Git::hardened(root, Some(deadline)).lines(command, &[])
 }
 
 impl Git {
     /// Makes one for the work tree whose top is `root`.
-    pub(crate) fn at(root: &Utf8Path, deadline: Option<Instant>) -> Called<Self> {
-        let missing = || WorktreeError::NoRepository {
-            root: root.to_owned(),
+    pub(crate) fn at(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self> {
+        let missing = || {
+            let root = text::shown(root);
+            let message = format!("{root} is not the work tree of a git repository");
+            WorktreeError::unusable(message, "run it in a git work tree; git init makes one")
         };
         if root.join(".git").symlink_metadata().is_err() {
             return Err(missing());
@@ -129,7 +130,7 @@ impl Git {
 
     /// Returns one that ignores the attributes of the work tree, which could call a text binary and so hide it from the reviewer. A
     /// git before 2.41 obeys them.
-    pub(crate) fn without_attributes(&self) -> Called<Self> {
+    pub(crate) fn without_attributes(&self) -> Result<Self> {
         let empty = self.lines("mktree", &[])?;
         let mut git = self.clone();
         git.set("GIT_ATTR_SOURCE", empty);
@@ -137,7 +138,7 @@ impl Git {
     }
 
     /// Switches off the filters that the repository's own configuration defines.
-    fn disable_filters(&mut self) -> Called<()> {
+    fn disable_filters(&mut self) -> Result<()> {
         let listed = self.call("config --list -z --show-scope --includes", &[], &[])?;
         let listed = String::from_utf8_lossy(&listed);
         let mut parts = listed.split('\0');
@@ -161,7 +162,7 @@ impl Git {
     }
 
     /// Runs a command that has to succeed, its words separated by spaces, with more arguments. Returns its whole output.
-    pub(crate) fn call(&self, command: &str, more: &[&str], stdin: &[u8]) -> Called<Vec<u8>> {
+    pub(crate) fn call(&self, command: &str, more: &[&str], stdin: &[u8]) -> Result<Vec<u8>> {
         let until = |at: Instant| at.saturating_duration_since(Instant::now());
         let time_left = self.deadline.map_or(COMMAND_TIMEOUT, until);
         let timeout = time_left.min(COMMAND_TIMEOUT);
@@ -191,7 +192,7 @@ impl Git {
                 ControlFlow::Continue(())
             }
         });
-        let error = match ended.how {
+        Err(match ended.how {
             ProcessEnd::Exited(0) if ended.truncated() => WorktreeError::TooMany,
             ProcessEnd::Exited(0) => return Ok(ended.stdout),
             ProcessEnd::Exited(_) => WorktreeError::refusal(name, complaint(&ended.stderr_tail())),
@@ -203,12 +204,11 @@ impl Git {
                 "see whether `git status` is as slow there, and ignore large folders in .gitignore",
             ),
             other => WorktreeError::refusal(name, other.to_string()),
-        };
-        Err(error)
+        })
     }
 
     /// Runs a command that has to succeed, and returns its output as text without the last line end.
-    pub(crate) fn lines(&self, command: &str, more: &[&str]) -> Called<String> {
+    pub(crate) fn lines(&self, command: &str, more: &[&str]) -> Result<String> {
         let mut text = String::from_utf8(self.call(command, more, &[])?)
             .map_err(|_| WorktreeError::refusal(command, "its answer is not UTF-8"))?;
         text.truncate(text.trim_end_matches('\n').len());
@@ -216,7 +216,7 @@ impl Git {
     }
 
     /// Runs a command that fails if there is no answer.
-    pub(crate) fn maybe(&self, command: &str, more: &[&str]) -> Called<Option<String>> {
+    pub(crate) fn maybe(&self, command: &str, more: &[&str]) -> Result<Option<String>> {
         match self.lines(command, more) {
             Err(WorktreeError::Refused { .. }) => Ok(None),
             answer => answer.map(Some),
@@ -228,21 +228,15 @@ impl Git {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WorktreeError {
-    /// No repository with a work tree.
-    #[error("{root} is not the work tree of a git repository", root = text::shown(.root))]
-    NoRepository {
-        /// The folder.
-        root: Utf8PathBuf,
-    },
     /// git refused.
-    #[error("git {command} failed: {said}")]
+    #[error("git {command} failed: {complaint}")]
     Refused {
         /// The command's name.
         command: String,
         /// The message of git, on one line.
-        said: String,
+        complaint: String,
     },
-    /// git or a revision is missing, git took too long, or the system refused.
+    /// The repository, git or a revision is missing, git took too long, or the system refused.
     #[error("{message}")]
     Unusable {
         /// The problem.
@@ -257,7 +251,6 @@ pub enum WorktreeError {
 
 claudex_loop_engine::impl_diagnostic!(WorktreeError, |error| {
     let help = match error {
-        WorktreeError::NoRepository { .. } => "run it in a git work tree; git init makes one",
         WorktreeError::Refused { .. } => "see what `git status` prints in that folder",
         WorktreeError::Unusable { help: "", .. } => return None,
         WorktreeError::Unusable { help, .. } => help,
@@ -274,10 +267,10 @@ impl WorktreeError {
     }
 
     /// Makes an error of a command that git refused.
-    pub(crate) fn refusal(command: &str, said: impl Into<String>) -> Self {
+    pub(crate) fn refusal(command: &str, complaint: impl Into<String>) -> Self {
         Self::Refused {
             command: command.to_owned(),
-            said: said.into(),
+            complaint: complaint.into(),
         }
     }
 }

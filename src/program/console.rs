@@ -53,7 +53,6 @@ impl Console {
     /// Shows an event of a round. Returns `Break` once the process was asked to end.
     pub fn event(&self, event: RoundEvent<'_>) -> ControlFlow<()> {
         match event {
-            RoundEvent::Began(reviewer) => self.line(&format!("reviewer: {reviewer}")),
             RoundEvent::Line(line) => self.line(line),
             RoundEvent::Reviewer(line) => self.program_line(line),
             RoundEvent::Tick => {}

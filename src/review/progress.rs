@@ -20,8 +20,6 @@ const FILE: &str = "progress.log";
 /// An event of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoundEvent<'a> {
-    /// The run of this reviewer began.
-    Began(&'a str),
     /// A line of progress.
     Line(&'a str),
     /// A line that the reviewer wrote; there may be many.

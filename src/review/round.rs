@@ -132,7 +132,7 @@ fn perform(
         output: output.file_name().map(|name| (folder, name)),
     };
     // A listener that cancels does so again at the next event.
-    let _ = listener(RoundEvent::Began(&reviewer.shown));
+    let _ = listener(RoundEvent::Line(&format!("reviewer: {}", reviewer.shown)));
     let mut watch = |event: RoundEvent<'_>| {
         if let RoundEvent::Reviewer(line) = event {
             progress.line(line);

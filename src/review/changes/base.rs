@@ -71,21 +71,15 @@ pub(super) fn find(snapshot: &Snapshot, since: Since<'_>) -> Result<Base, Worktr
     let (commit, against) = match since {
         Since::Branch => nearest(git)?,
         Since::Revision(revision) => {
-            let base = merge_base(git, &named(revision)?)?;
-            (
-                Some(base.ok_or_else(|| no_commit(revision))?),
-                Some(revision.to_owned()),
-            )
-        }
-        Since::Commit(id) if is_id(id) && id.bytes().all(|digit| digit == b'0') => {
-            (None, Some("an empty folder".to_owned()))
+            let common = git.maybe("merge-base HEAD", &[&named(revision)?])?;
+            let base = common.ok_or_else(|| no_commit(revision))?;
+            (Some(base), Some(revision.to_owned()))
         }
         Since::Commit(id) if !is_id(id) => return Err(no_commit(id)),
-        Since::Commit(id) => {
-            let commit = named(id)?;
-            let against = commit[..12].to_owned();
-            (Some(commit), Some(against))
+        Since::Commit(id) if id.bytes().all(|digit| digit == b'0') => {
+            (None, Some("an empty folder".to_owned()))
         }
+        Since::Commit(id) => (Some(named(id)?), Some(id[..12].to_owned())),
     };
     let tree = match &commit {
         Some(commit) => git.lines("rev-parse --verify", &[&format!("{commit}^{{tree}}")])?,
@@ -118,7 +112,7 @@ fn nearest(git: &Git) -> Result<(Option<String>, Option<String>), WorktreeError>
             continue;
         }
         // No answer: the two share no history, or a shallow clone has lost it.
-        if let Some(common) = merge_base(git, &name)? {
+        if let Some(common) = git.maybe("merge-base HEAD", &[&name])? {
             base = Some(common);
             against = Some(short(&name));
             fewest = count;
@@ -130,13 +124,7 @@ fn nearest(git: &Git) -> Result<(Option<String>, Option<String>), WorktreeError>
 /// Returns the id of the commit that a revision names.
 fn commit_of(git: &Git, revision: &str) -> Result<Option<String>, WorktreeError> {
     let commit = format!("{revision}^{{commit}}");
-    let id = git.maybe("rev-parse --verify --quiet --end-of-options", &[&commit])?;
-    Ok(id.filter(|id| is_id(id)))
-}
-
-fn merge_base(git: &Git, with: &str) -> Result<Option<String>, WorktreeError> {
-    let base = git.maybe("merge-base HEAD", &[with])?;
-    Ok(base.filter(|id| is_id(id)))
+    git.maybe("rev-parse --verify --quiet --end-of-options", &[&commit])
 }
 
 /// Returns the refs of the branches to compare with, each with whether it counts though it contains all commits of the one that

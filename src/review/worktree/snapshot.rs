@@ -87,7 +87,7 @@ impl Snapshot {
         let apply = "apply --check --cached --whitespace=nowarn --no-ignore-whitespace -p1 -";
         match self.git.call(apply, &[], patch.as_bytes()) {
             Ok(_) => Ok(()),
-            Err(WorktreeError::Refused { said, .. }) => Err(said),
+            Err(WorktreeError::Refused { complaint, .. }) => Err(complaint),
             Err(error) => Err(text::one_line(&error.to_string(), 300)),
         }
     }

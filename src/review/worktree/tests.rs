@@ -124,10 +124,8 @@ fn another_work_tree_in_the_configuration_is_not_shown() {
     std::fs::write(elsewhere.join("secret"), "s\n").unwrap();
     repo.git(&["config", "core.worktree", elsewhere.as_str()]);
     let error = take_snapshot(&repo.root).unwrap_err();
-    assert!(
-        matches!(error, WorktreeError::NoRepository { .. }),
-        "{error}"
-    );
+    let problem = " is not the work tree of a git repository";
+    assert!(error.to_string().ends_with(problem), "{error}");
     // The folder of the real one.
     let config = repo.root.join(".git/config");
     let text = std::fs::read_to_string(&config).unwrap();
