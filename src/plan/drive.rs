@@ -240,6 +240,7 @@ impl Driver<'_> {
         let waits = (!held.phase().is_terminal()).then(|| run::help(held));
         if self.arguments.json {
             let (report, fixes) = report::existing_files(held);
+            let findings = findings_file::findings_path(store, id, held.fields().round);
             let mut facts = json!({
                 "id": id.as_str(),
                 "ending": ending,
@@ -249,7 +250,7 @@ impl Driver<'_> {
                 "rounds": rounds::rounds(raw),
                 "seconds": rounds::seconds(raw, Timestamp::now()),
                 "state": store.path_of(id),
-                "findings": findings_file::findings_path(store, id, held.fields().round),
+                "findings": Some(findings).filter(|path| path.is_file()),
                 "caveats": caveats::all(held),
                 "cause": cause,
                 "waits": waits,

@@ -236,6 +236,10 @@ pub(super) fn read_plan(
     plan: &Utf8Path,
 ) -> Result<(Utf8PathBuf, String), Failure> {
     let path = here.join(plan);
+    if path.is_dir() {
+        let problem = format!("cannot review {}: it is a folder", text::shown(&path));
+        return Err(usage(&problem, "name the plan’s Markdown file"));
+    }
     // Below the project's root no symlink is followed; elsewhere the user chose the folder.
     let found = folder_of(&[&locate::root(INFO.state, here)], &path);
     let read = found.and_then(|(folder, name)| {

@@ -75,9 +75,7 @@ pub enum ProcessEnd {
     #[default]
     Stopped,
     /// No such executable.
-    #[error(
-        "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
-    )]
+    #[error("{}", not_installed(program))]
     NotInstalled {
         /// The name in the call.
         program: String,
@@ -90,6 +88,16 @@ pub enum ProcessEnd {
         /// The system's error.
         source: io::Error,
     },
+}
+
+/// Returns why a program cannot be started, by its path or its name.
+fn not_installed(program: &str) -> String {
+    if program.contains('/') {
+        return format!("`{program}` is not an executable file");
+    }
+    format!(
+        "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
+    )
 }
 
 /// Returns a line of a process's output as users see it: plain, short, perhaps empty.

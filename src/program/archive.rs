@@ -73,7 +73,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
             .collect();
         adopt::confirm(
             &format!("{list}{counted}. Move all to the archive? Nothing is deleted."),
-            &format!("cannot archive {counted} without a terminal to ask on"),
+            &format!("{counted} would be archived; without a terminal you cannot be asked"),
             &format!("run it in a terminal, or confirm with:\n    {program} rollback --yes"),
         )?;
     }

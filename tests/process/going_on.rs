@@ -167,7 +167,8 @@ fn more_is_refused_with_reason_and_way_on() {
     // A loop that was cancelled, and none at all.
     let (project, id) = project_at_max_rounds();
     project.answers(&format!("cancel {id}"), 0, "cancelled");
-    project.answers(&format!("more {id} --rounds 1"), 1, "cancelled");
+    let again = format!("start plan --continue {id} --rounds N");
+    project.answers(&format!("more {id} --rounds 1"), 1, &again);
     Project::new().answers("more", 1, "no loop is active in");
 }
 

@@ -102,7 +102,7 @@ fn rollback_needs_a_yes() {
     let before = tree(&project.folder());
     // Without a terminal it is given beforehand.
     let ran = project.run("rollback").exits(1);
-    has(&ran.err, "without a terminal to ask on");
+    has(&ran.err, "without a terminal you cannot be asked");
     has(&ran.err, "claudex-loop rollback --yes");
     has(&ran.err, "2 loops, 1 of them active");
     project.run_with_stdin("rollback", b"y\n").exits(1);

@@ -45,7 +45,8 @@ pub struct Found {
 }
 
 /// The remedy for a file or folder that is not used.
-pub(crate) const UNTRUSTED_HELP: &str = "remove it, or put a file or folder of yours in its place";
+pub(crate) const UNTRUSTED_HELP: &str =
+    "move it away, or put a file or folder of yours in its place";
 
 /// The cause inside an [`io::Error`] of a [`Folder`]: a file or folder that is not used.
 #[derive(Debug, Clone, Error)]
