@@ -12,21 +12,6 @@ pub use claudex_loop_engine::__private::*;
 
 #[cfg(feature = "program")]
 pub use crate::program;
-#[cfg(feature = "program")]
-pub use clap;
-
-/// Reads one of some words of a command line.
-#[cfg(feature = "program")]
-pub fn word_parser<T>(
-    words: &'static [&'static str],
-) -> impl clap::builder::TypedValueParser<Value = T>
-where
-    T: std::str::FromStr + Clone + Send + Sync + 'static,
-    T::Err: std::error::Error + Send + Sync + 'static,
-{
-    use clap::builder::TypedValueParser as _;
-    clap::builder::PossibleValuesParser::new(words).try_map(|word| word.parse::<T>())
-}
 
 /// Returns the record of evidence, for an edge.
 pub fn record_of(evidence: &Reviewed) -> &EvidenceRecord {

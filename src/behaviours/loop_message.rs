@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::ask::{self, Asked, MORE};
 use super::command_runs;
-use crate::machine::table::BehaviourInfo;
+use crate::machine::table::{BehaviourInfo, FieldKind};
 use crate::machine::{Actor, EdgeInfo, LoopFacts as _, Raw};
 use crate::message::{Message, MessageError, Render as _, facts};
 use crate::process::configured::is_installed;
@@ -114,8 +114,10 @@ pub fn call(id: &str, edge: &EdgeInfo) -> String {
     let mut line = format!("{} {id}", edge.transition.replace('_', "-"));
     for argument in edge.args {
         line.push_str(&format!(" --{}", argument.name.replace('_', "-")));
-        if !argument.takes.is_empty() {
-            line.push_str(&format!(" <{}>", argument.takes));
+        match argument.kind {
+            FieldKind::OneOf(words) => line.push_str(&format!(" <{}>", words.join("|"))),
+            FieldKind::Flag if !argument.optional => {}
+            _ => line.push_str(&format!(" <{}>", argument.name)),
         }
     }
     line

@@ -27,10 +27,10 @@ use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Ended, Failure};
 use claudex_loop::program::locate::Surroundings;
 use claudex_loop::program::start::StartRequest;
-use claudex_loop::program::{Extension, NextAction, ParsedVerb, Program, Variables, messages};
+use claudex_loop::program::{Extension, NextAction, Program, Variables, Verb, messages};
 use claudex_loop::{Timestamp, template};
 
-pub use typestate::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, Start, Verb};
+pub use typestate::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, Start};
 use typestate::{DecisionSignal, Summarizing, Transition};
 
 /// The help of refused verbs: the next step of the user or the agent, or nothing if the refusal says enough.
@@ -110,8 +110,8 @@ impl Extension for PlanLoop {
         report::after_review(held.typed())
     }
 
-    fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
-        run::refuse_session_resume(held.typed(), verb.typed())
+    fn before_take(&self, held: &mut dyn LoopHandle, verb: &Verb) -> Result<(), Failure> {
+        run::refuse_session_resume(held.typed(), &verb.typed())
     }
 
     fn on_answer(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
@@ -127,11 +127,11 @@ impl Extension for PlanLoop {
         Some(help.trim().to_owned()).filter(|help| !help.is_empty())
     }
 
-    fn start_instead(&self, held: &dyn LoopHandle, verb: &ParsedVerb) -> Option<Vec<String>> {
+    fn start_instead(&self, held: &dyn LoopHandle, verb: &Verb) -> Option<Vec<String>> {
         let held: &AnyLoop = held.typed();
         let is_finished = matches!(held.phase(), Phase::Done | Phase::Errored);
         match verb.typed() {
-            Verb::More { rounds, .. } if is_finished && !reviews_changes(held.raw()) => {
+            Transition::More { rounds } if is_finished && !reviews_changes(held.raw()) => {
                 let arguments = format!("plan --continue {} --rounds {rounds}", held.id());
                 Some(arguments.split(' ').map(str::to_owned).collect())
             }

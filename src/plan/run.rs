@@ -6,12 +6,13 @@ use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
 use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{LoopArgs, NextAction, Program, locate, loops, review, reviewers};
+use claudex_loop::program::{NextAction, Program, locate, loops, review, reviewers};
 use claudex_loop::{Actor, Store, text};
 
 use super::drive::Driver;
 use super::start::{self, PLAN, parse_rounds};
-use super::{AnyLoop, INFO, Mode, Phase, Verb, is_of_run, reviews_changes};
+use super::typestate::Transition;
+use super::{AnyLoop, INFO, Mode, Phase, is_of_run, reviews_changes};
 
 /// The name of the flag of `review`.
 pub(super) const CHANGES: &str = "changes";
@@ -207,7 +208,7 @@ fn reopen(id: &str) -> Result<AnyLoop, Failure> {
             .map_err(Failure::refusal)?;
     } else if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person {
         // The reviewer gets all its attempts again, as after `resume`.
-        let resumed = held.take(Verb::Resume(LoopArgs::default()));
+        let resumed = held.take_transition(Transition::Resume);
         drop(resumed.map_err(|error| Failure::refusal(*error.refusal))?);
     }
     open(&store, Actor::Hook)
@@ -235,10 +236,13 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
 }
 
 /// Refuses `resume` for a loop of `run`, which no session drives.
-pub(super) fn refuse_session_resume(held: &AnyLoop, verb: &Verb) -> Result<(), Failure> {
+pub(super) fn refuse_session_resume(
+    held: &AnyLoop,
+    transition: &Transition,
+) -> Result<(), Failure> {
     let id = held.id();
     let is_active_run = is_of_run(held.raw()) && !held.phase().is_terminal();
-    if !is_active_run || !matches!(verb, Verb::Resume { .. }) {
+    if !is_active_run || *transition != Transition::Resume {
         return Ok(());
     }
     let adopt = INFO.command(&format!("adopt {id}"));

@@ -75,7 +75,7 @@ fn with_flags(command: Command, mode: Mode) -> Command {
 }
 
 fn with_rounds(arg: Arg) -> Arg {
-    arg.value_parser(parse_rounds)
+    arg.value_parser(|value: &str| parse_rounds(value).map(Value::from))
         .value_name("N")
         .allow_hyphen_values(true)
 }

@@ -1,10 +1,16 @@
 //! The arguments of the commands that every machine's program has.
 
 use camino::Utf8PathBuf;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{
+    BoolValueParser, PossibleValuesParser, StringValueParser, TypedValueParser as _,
+};
+use clap::{Arg, Args, Subcommand, ValueEnum, value_parser};
+use serde_json::Value as Json;
 
 use super::caller::Caller;
 use crate::machine::Actor;
+use crate::machine::table::FieldKind;
+use crate::store::MOST_COUNT;
 
 /// The name of the argument with the loop of a command of the program's own.
 pub(super) const LOOP: &str = "the loop";
@@ -15,6 +21,42 @@ pub fn loop_flag() -> clap::Arg {
         .long("id")
         .value_name("LOOP")
         .help("The loop [default: the active one]")
+}
+
+/// Returns a name of the machine as it is typed: `max-rounds`.
+pub(super) fn long(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// Returns the flag of a field or of an argument of a transition. Its value is JSON.
+pub(super) fn flag(name: &'static str, doc: &str, kind: FieldKind) -> Arg {
+    let (first, rest) = doc.split_at_checked(1).unwrap_or((doc, ""));
+    let flag = Arg::new(name)
+        .long(long(name))
+        .value_name(long(name).to_uppercase())
+        .help(first.to_uppercase() + rest);
+    match kind {
+        FieldKind::Count => {
+            let counts = value_parser!(u64).range(..=MOST_COUNT);
+            flag.value_name("N").value_parser(counts.map(Json::from))
+        }
+        FieldKind::Flag => flag
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_name("true|false")
+            .value_parser(BoolValueParser::new().map(Json::from)),
+        FieldKind::OneOf(words) => {
+            flag.value_parser(PossibleValuesParser::new(words).map(Json::from))
+        }
+        FieldKind::Path => flag
+            .value_name("PATH")
+            .allow_hyphen_values(true)
+            .value_parser(StringValueParser::new().map(Json::from)),
+        FieldKind::Text | FieldKind::Data(_) | FieldKind::Held => flag
+            .allow_hyphen_values(true)
+            .value_parser(StringValueParser::new().map(Json::from)),
+    }
 }
 
 /// The commands that every machine has, but for `start`, whose flags are the machine's.
@@ -212,13 +254,13 @@ pub(super) struct Format {
 
 /// The loop that a verb or command is about.
 #[derive(Debug, Clone, Default, Args)]
-pub struct LoopArgs {
+pub(super) struct LoopArgs {
     /// The loop [default: the active one]
     #[arg(value_name = "LOOP")]
-    pub id: Option<String>,
+    pub(super) id: Option<String>,
     /// Whether the user typed a slash command.
     #[arg(long, hide = true)]
-    pub from_prompt: bool,
+    pub(super) from_prompt: bool,
 }
 
 impl LoopArgs {

@@ -6,7 +6,7 @@ use clap::builder::StyledStr;
 use super::arguments::{Command, Report};
 use super::builder::Program;
 use super::info::ProgramInfo;
-use super::{out, start};
+use super::{out, start, verbs};
 use crate::behaviours::verify;
 use crate::machine::{Actor, PhaseDeclaration as _, Table};
 use crate::store::Active;
@@ -72,7 +72,13 @@ pub(super) fn command(program: &Program) -> clap::Command {
             _ => own,
         });
     }
-    command = command.subcommands(machine_verbs(program));
+    command = command.subcommands(verbs::on_command_line(info.table).map(|edge| {
+        let group = match edge.by {
+            [Actor::Person] => Group::Person,
+            _ => Group::Loops,
+        };
+        verbs::command(&edge).display_order(group.place() + 1)
+    }));
     // The program's own command replaces the one of that name that every program has.
     let common: Vec<_> = Command::augment_subcommands(clap::Command::new(info.program))
         .get_subcommands()
@@ -120,30 +126,6 @@ fn add_groups(command: clap::Command) -> clap::Command {
 pub(super) fn find<'c>(whole: &'c clap::Command, path: &str) -> Option<&'c clap::Command> {
     path.split(' ')
         .try_fold(whole, |command, name| command.find_subcommand(name))
-}
-
-/// Returns the verbs of the machine that the program does not write itself, those of the user alone in the user's group.
-fn machine_verbs(program: &Program) -> Vec<clap::Command> {
-    let all = program.app.add_verbs(clap::Command::default());
-    let visible = all.get_subcommands().filter(|verb| !verb.is_hide_set());
-    let with_place = visible.map(|verb| {
-        let is_for_agent = program.info.table.edges().any(|edge| {
-            edge.transition.replace('_', "-") == verb.get_name() && edge.by != [Actor::Person]
-        });
-        let group = if is_for_agent {
-            Group::Loops
-        } else {
-            Group::Person
-        };
-        verb.clone().display_order(group.place() + 1)
-    });
-    with_place.collect()
-}
-
-/// Returns whether a name is a verb of the machine.
-pub(super) fn is_machine_verb(program: &Program, name: &str) -> bool {
-    let mut verbs = machine_verbs(program).into_iter();
-    verbs.any(|verb| verb.get_name() == name)
 }
 
 /// Returns whether a machine has a use for a command that every program has.

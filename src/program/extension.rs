@@ -5,10 +5,11 @@ use clap::ArgMatches;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::app::{HeldLoop, ParsedVerb, into_untyped};
+use super::app::{HeldLoop, into_untyped};
 use super::builder::Program;
 use super::exit::{Ended, Exit, Failure};
 use super::locate::Surroundings;
+use super::verbs::Verb;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Beginning, LoopHandle, Refusal, Refused};
@@ -19,7 +20,7 @@ pub type Variables = Map<String, Json>;
 
 /// The parts of a program that its machine's crate writes in Rust. Each method has a default, which adds nothing.
 ///
-/// `held.typed()` is the loop with its type, `AnyLoop`, and `verb.typed()` the generated `Verb`.
+/// `held.typed()` is the loop with its type, `AnyLoop`, and `verb.typed()` the generated `Transition`.
 #[expect(unused_variables, reason = "the defaults ignore their arguments")]
 pub trait Extension {
     /// Returns the program's own commands, which the help lists like the others. One replaces the command of its
@@ -70,7 +71,7 @@ pub trait Extension {
     }
 
     /// Sets data of fields before a verb takes its transition, or refuses the verb. An answer to a question is a verb, too.
-    fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
+    fn before_take(&self, held: &mut dyn LoopHandle, verb: &Verb) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -85,7 +86,7 @@ pub trait Extension {
     }
 
     /// Returns the arguments of a start that replaces a user's verb, such as more rounds of a loop that is over.
-    fn start_instead(&self, held: &dyn LoopHandle, verb: &ParsedVerb) -> Option<Vec<String>> {
+    fn start_instead(&self, held: &dyn LoopHandle, verb: &Verb) -> Option<Vec<String>> {
         None
     }
 

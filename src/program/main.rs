@@ -9,6 +9,7 @@ use super::arguments::{Command, Config, Hook, Report};
 use super::builder::{PROTOCOL, Program};
 use super::exit::{self, Exit, Failure};
 use super::settings;
+use super::verbs::Verb;
 use super::{
     Group, adopt, archive, command_line, display, doctor, hooks, import, loops, out, plugin,
     question_answer, resume, review, slash_arguments, start, state, verbs, verify,
@@ -86,9 +87,8 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     if needs_loops {
         loops::all_usable(info)?;
     }
-    if command_line::is_machine_verb(program, name) {
-        let verb = program.app.parse(matches)?;
-        return verbs::verb(program, verb);
+    if let Some(edge) = verbs::find(info.table, name) {
+        return verbs::verb(program, Verb::new(&edge, arguments)?);
     }
     run(program, Command::from_arg_matches(matches)?)
 }

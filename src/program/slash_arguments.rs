@@ -9,7 +9,8 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{Group, command_line, loops};
+use super::verbs::REJECTING;
+use super::{Group, command_line, loops, verbs};
 use crate::hooks::prompt;
 use crate::store::{IdForm, LoopId, StateHome};
 
@@ -56,7 +57,7 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     let mut commands = program.extension.commands().into_iter();
     let (flags, text) = if commands.any(|command| command.get_name() == name) {
         (Vec::new(), arguments.as_str())
-    } else if command_line::is_machine_verb(program, &name) {
+    } else if verbs::find(program.info.table, &name).is_some() {
         split_verb(command, &arguments, program.info)
     } else {
         split(command, &arguments)
@@ -144,7 +145,8 @@ fn split_verb<'t>(verb: &Command, typed: &'t str, info: &ProgramInfo) -> (Vec<St
         argument.get_action().takes_values()
             && !argument.is_positional()
             && !argument.is_hide_set()
-            && argument.get_id() != "rejecting"
+            && !argument.is_require_equals_set()
+            && argument.get_id() != REJECTING
     });
     let only = own.next().filter(|_| own.next().is_none());
     match only.and_then(Arg::get_long) {

@@ -5,8 +5,7 @@
 
 use std::ffi::OsString;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use super::app::HeldLoop;
@@ -16,11 +15,11 @@ use super::exit::{Exit, Failure};
 pub use super::extension::StartRequest;
 use super::extension::Variables;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{command_line, incompatible, locate, loops, messages, out, slash_arguments};
+use super::{arguments, command_line, incompatible, locate, loops, messages, out, slash_arguments};
 use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Actor, Beginning, LoopHandle, Refusal};
-use crate::store::{IdForm, LoopId, MOST_COUNT, Store, StoreError};
+use crate::store::{IdForm, LoopId, Store, StoreError};
 use crate::text;
 
 /// The name of the argument that takes the text without a flag; no field's name has a space.
@@ -73,50 +72,25 @@ fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> C
         );
     }
     let fields = fields(table).filter(|field| field.exists_in(mode.start));
-    command = command
-        .arg(slash_arguments::flag())
-        .args(fields.map(|field| flag(field, mode)));
+    let flags = fields.map(|field| {
+        let doc = format!("{}{}", field.doc, default_help(field, mode));
+        arguments::flag(field.name, &doc, field.kind)
+    });
+    command = command.arg(slash_arguments::flag()).args(flags);
     let Some(FieldInfo { name, .. }) = text_in_words(program) else {
         return command;
     };
     command.arg(
         Arg::new(WORDS)
-            .value_name(name.replace('_', "-").to_uppercase())
+            .value_name(arguments::long(name).to_uppercase())
             .num_args(1..)
             .trailing_var_arg(true)
             .conflicts_with(name)
             .help(format!(
                 "The same as --{}, without quotes",
-                name.replace('_', "-")
+                arguments::long(name)
             )),
     )
-}
-
-fn flag(field: &'static FieldInfo, mode: &ModeInfo) -> Arg {
-    let value = match field.kind {
-        FieldKind::Count => "N".to_owned(),
-        FieldKind::Path => "PATH".to_owned(),
-        _ => field.name.replace('_', "-").to_uppercase(),
-    };
-    let (first, rest) = field.doc.split_at_checked(1).unwrap_or((field.doc, ""));
-    let doc = first.to_uppercase() + rest;
-    let arg = Arg::new(field.name)
-        .long(field.name.replace('_', "-"))
-        .value_name(value)
-        .help(format!("{doc}{}", default_help(field, mode)));
-    match field.kind {
-        FieldKind::Count => arg.value_parser(value_parser!(u64).range(..=MOST_COUNT)),
-        FieldKind::Flag => arg
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("true")
-            .value_name("true|false")
-            .value_parser(value_parser!(bool)),
-        FieldKind::OneOf(words) => arg.value_parser(PossibleValuesParser::new(words)),
-        FieldKind::Text | FieldKind::Path | FieldKind::Data(_) | FieldKind::Held => {
-            arg.allow_hyphen_values(true)
-        }
-    }
 }
 
 /// Returns the default of a field for its help: ` [default: 3]`.
@@ -134,20 +108,16 @@ fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
 
 /// Returns the value of a field in the arguments, unless it is a required text of white space alone.
 fn value(program: &Program, field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
-    let name = field.name;
-    match field.kind {
-        FieldKind::Count => return matches.get_one::<u64>(name).map(|&count| count.into()),
-        FieldKind::Flag => return matches.get_one::<bool>(name).map(|&flag| flag.into()),
-        _ => {}
-    }
     let words = || {
-        text_in_words(program).filter(|words| words.name == name)?;
+        text_in_words(program).filter(|words| words.name == field.name)?;
         let words: Vec<_> = matches.get_many::<String>(WORDS)?.cloned().collect();
-        Some(words.join(" "))
+        Some(words.join(" ").into())
     };
-    let text = matches.get_one::<String>(name).cloned().or_else(words)?;
-    let is_missing = text.trim().is_empty() && program.required.contains(&name);
-    (!is_missing).then(|| text.into())
+    let given = matches.get_one::<Value>(field.name).cloned();
+    let value = given.or_else(words)?;
+    let is_blank = value.as_str().is_some_and(|text| text.trim().is_empty());
+    let is_missing = is_blank && program.required.contains(&field.name);
+    (!is_missing).then_some(value)
 }
 
 /// The most bytes of a text that a start takes.
@@ -177,7 +147,7 @@ pub(super) fn begin(
     let named = modes.iter().find(|mode| mode.name == name);
     let mode = named.expect("the command line has only these modes");
     let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
-    let arguments = fields(info.table)
+    let fields = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
         .filter_map(|field| Some((field.name, value(program, field, matches)?)));
     let here = loops::here()?;
@@ -186,7 +156,7 @@ pub(super) fn begin(
     end_git_on_signals();
     let request = StartRequest {
         mode,
-        fields: arguments.collect(),
+        fields: fields.collect(),
         arguments: matches,
         here: &here,
         store: &store,
@@ -293,7 +263,10 @@ fn print(
             raw.id()
         ));
     }
-    let is_set = |id: &&str| matches!(matches.try_get_one::<bool>(id), Ok(Some(true)));
+    let is_set = |id: &&str| {
+        matches!(matches.try_get_one(id), Ok(Some(true)))
+            || matches!(matches.try_get_one(id), Ok(Some(Value::Bool(true))))
+    };
     let flags: Vec<&str> = matches.ids().map(clap::Id::as_str).filter(is_set).collect();
     let mut variables = Variables::new();
     variables.insert("notes".to_owned(), json!(notes));
@@ -315,7 +288,7 @@ fn check(
         let problem = format!("mode {} requires a {}", mode.name, name.replace('_', " "));
         let help = match text_in_words(program).filter(|field| field.name == *name) {
             Some(_) => format!("give it after the flags: start {} <{name}>", mode.name),
-            None => format!("give it: --{} <{name}>", name.replace('_', "-")),
+            None => format!("give it: --{} <{name}>", arguments::long(name)),
         };
         return Err(Failure::with_help(Exit::Usage, problem, &help));
     }

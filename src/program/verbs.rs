@@ -1,9 +1,12 @@
 //! The machine's verbs: the transitions that an agent or the user may take.
 
-use clap::ArgMatches;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Args as _, FromArgMatches as _};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json, json};
 
-use super::app::{HeldLoop, ParsedVerb, into_typed, into_untyped};
-use super::arguments::LOOP;
+use super::app::{HeldLoop, into_typed, into_untyped};
+use super::arguments::{self, LOOP, LoopArgs};
 use super::builder::Program;
 use super::exit::{Exit, Failure};
 use super::extension::{NotTaken, Variables};
@@ -11,16 +14,113 @@ use super::settings::Settings;
 use super::{attempts, incompatible, loops, messages, out, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
-use crate::machine::{Actor, LoopHandle, Refusal, Refused};
+use crate::machine::table::FieldKind;
+use crate::machine::{
+    Actor, EdgeAt, EdgeInfo, LoopHandle, Refusal, Refused, Requirement, Table,
+};
 use crate::process::environment::GUARD;
 use crate::store::LoopId;
 use crate::text;
 
+/// The argument by which a verb rejects findings that are open.
+pub(super) const REJECTING: &str = "rejecting";
+
+/// A verb of the machine, with its arguments.
+#[derive(Debug)]
+pub struct Verb {
+    /// The transition that it takes.
+    pub(super) transition: &'static str,
+    /// The arguments of the transition. One that was left out is null.
+    arguments: Map<String, Json>,
+    /// The reason for which findings that are still open are rejected.
+    pub rejecting: Option<String>,
+    /// The arguments that name its loop.
+    pub(super) loop_args: LoopArgs,
+}
+
+impl Verb {
+    /// Reads the arguments of its subcommand.
+    pub(super) fn new(edge: &EdgeInfo, matches: &ArgMatches) -> clap::error::Result<Self> {
+        let value = |name: &str| matches.get_one::<Json>(name).cloned().unwrap_or_default();
+        let arguments = edge.args.iter();
+        Ok(Self {
+            transition: edge.transition,
+            arguments: arguments
+                .map(|argument| (argument.name.to_owned(), value(argument.name)))
+                .collect(),
+            rejecting: matches.try_get_one(REJECTING).ok().flatten().cloned(),
+            loop_args: LoopArgs::from_arg_matches(matches)?,
+        })
+    }
+
+    /// Returns its transition: a generated `Transition`. Panics if it is that of another machine.
+    pub fn typed<T: DeserializeOwned>(&self) -> T {
+        let transition = if self.arguments.is_empty() {
+            json!(self.transition)
+        } else {
+            json!({ self.transition: self.arguments })
+        };
+        serde_json::from_value(transition).expect("a program has the verbs of one machine")
+    }
+}
+
+/// Returns the first edge of each transition that the command line has as a verb. Every program has its own `resume`.
+pub(super) fn on_command_line(table: &'static Table) -> impl Iterator<Item = EdgeAt> {
+    let first = |name: &&str| table.edges().find(|edge| edge.transition == *name);
+    let edges = table.transitions.iter().filter_map(first);
+    edges.filter(|edge| edge.is_verb() && edge.transition != "resume")
+}
+
+/// Returns the first edge of the verb with this name on the command line.
+pub(super) fn find(table: &'static Table, name: &str) -> Option<EdgeAt> {
+    on_command_line(table).find(|edge| arguments::long(edge.transition) == name)
+}
+
+/// Returns the subcommand of a transition.
+pub(super) fn command(edge: &EdgeInfo) -> clap::Command {
+    let rejecting = Arg::new(REJECTING)
+        .long(REJECTING)
+        .value_name("WHY")
+        .allow_hyphen_values(true)
+        .help("Why findings that are still open are rejected; the summary shows it");
+    let settles = edge.requires == Some(Requirement::Settled);
+    let flags = edge.args.iter().map(|argument| {
+        let is_flag = matches!(argument.kind, FieldKind::Flag);
+        let flag = arguments::flag(argument.name, argument.doc, argument.kind);
+        if is_flag && !argument.optional {
+            flag.default_value("false").hide_default_value(true)
+        } else {
+            flag.required(!argument.optional)
+        }
+    });
+    LoopArgs::augment_args(clap::Command::new(arguments::long(edge.transition)))
+        .about(edge.doc.trim_end_matches('.').to_owned())
+        .long_about(None)
+        .args(settles.then_some(rejecting))
+        .args(flags)
+}
+
+/// Parses the verb of a transition of a loop, as if it had been typed with these flags.
+pub(super) fn parse(
+    table: &'static Table,
+    transition: &str,
+    flags: Vec<String>,
+    id: &LoopId,
+) -> clap::error::Result<Verb> {
+    let mut edges = table.edges().filter(|edge| !edge.by.is_empty());
+    let edge = edges
+        .find(|edge| edge.transition == transition)
+        .ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
+    let words = flags.into_iter().chain(["--".to_owned(), id.to_string()]);
+    let command = command(&edge).no_binary_name(true);
+    Verb::new(&edge, &command.try_get_matches_from(words)?)
+}
+
 /// Takes a verb, as the command line has it, or as it was typed after its slash command.
-pub(super) fn verb(program: &Program, verb: ParsedVerb) -> Result<Exit, Failure> {
+pub(super) fn verb(program: &Program, verb: Verb) -> Result<Exit, Failure> {
     let info = program.info;
     let actor = verb.loop_args.actor();
-    let name = verb.name();
+    let name = arguments::long(verb.transition);
     let (store, id) = loops::find_to_look(info, verb.loop_args.id.as_deref())?;
     // A verb that ends loops always works, also if the settings or the loop are wrong.
     let ends = incompatible::ends_anywhere(info.table, verb.transition);
@@ -119,49 +219,21 @@ pub(super) fn take_answer(
     held: HeldLoop,
 ) -> Result<HeldLoop, Failure> {
     let raw = held.raw();
-    let mut edges = raw.table().edges_at(answer.transition, raw.phase());
-    let declared = edges.next().map_or(&[][..], |edge| edge.args);
-    let mut flags = Vec::new();
-    for (name, value) in &answer.arguments {
-        let flag = name.replace('_', "-");
-        let argument = declared.iter().find(|argument| argument.name == name);
-        match (argument, value.as_str()) {
-            (Some(switch), "true") if switch.takes.is_empty() => flags.push(format!("--{flag}")),
-            (Some(switch), "false") if switch.takes.is_empty() => {}
-            _ => flags.push(format!("--{flag}={value}")),
-        }
-    }
-    let verb = parse(program, answer.transition, flags, raw.id()).map_err(|error| {
-        let why = text::one_line(&Failure::from(error).to_string(), 300);
-        let transition = answer.transition;
-        let problem = format!("{transition} cannot be taken: {why}");
-        Failure::refuse(problem, &messages::unchanged(raw))
-    })?;
+    let flags = answer.arguments.iter();
+    let flags = flags.map(|(name, value)| format!("--{}={value}", arguments::long(name)));
+    let verb =
+        parse(raw.table(), answer.transition, flags.collect(), raw.id()).map_err(|error| {
+            let why = text::one_line(&Failure::from(error).to_string(), 300);
+            let transition = answer.transition;
+            let problem = format!("{transition} cannot be taken: {why}");
+            Failure::refuse(problem, &messages::unchanged(raw))
+        })?;
     take(program, verb, held)
 }
 
-/// Parses the verb of a transition of a loop, as if it had been typed with these flags.
-pub(super) fn parse(
-    program: &Program,
-    transition: &str,
-    flags: Vec<String>,
-    id: &LoopId,
-) -> clap::error::Result<ParsedVerb> {
-    let command = clap::Command::new(program.info.program).no_binary_name(true);
-    let mut words = vec![transition.replace('_', "-")];
-    words.extend(flags);
-    words.extend(["--".to_owned(), id.to_string()]);
-    let matches = program.app.add_verbs(command).try_get_matches_from(words)?;
-    program.app.parse(&matches)
-}
-
 /// Takes a verb's transition.
-pub(super) fn take(
-    program: &Program,
-    verb: ParsedVerb,
-    held: HeldLoop,
-) -> Result<HeldLoop, Failure> {
-    let name = verb.name();
+pub(super) fn take(program: &Program, verb: Verb, held: HeldLoop) -> Result<HeldLoop, Failure> {
+    let name = arguments::long(verb.transition);
     change(program, &name, held, |mut held| {
         program.extension.before_take(&mut *held, &verb)?;
         let taken = program.app.take(verb, held);
@@ -243,4 +315,61 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         _ => (format!("loop {id}: {refused}"), unchanged()),
     };
     Failure::refuse(message, &help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::table::ArgumentInfo;
+
+    #[test]
+    fn typed_words_become_arguments_or_a_refusal() {
+        const fn argument(name: &'static str, kind: FieldKind, optional: bool) -> ArgumentInfo {
+            ArgumentInfo {
+                name,
+                doc: "",
+                kind,
+                optional,
+            }
+        }
+        const ARGS: &[ArgumentInfo] = &[
+            argument("why", FieldKind::Text, false),
+            argument("file", FieldKind::Path, true),
+            argument("most", FieldKind::Count, true),
+            argument("quick", FieldKind::Flag, false),
+            argument("back_to", FieldKind::OneOf(&["a", "b"]), true),
+        ];
+        let table = crate::plan::INFO.table;
+        let edge = EdgeInfo {
+            transition: "drop",
+            args: ARGS,
+            ..*table.edges().next().unwrap().edge
+        };
+        let parsed = |words: &str| {
+            let command = command(&edge).no_binary_name(true);
+            let verb = Verb::new(&edge, &command.try_get_matches_from(words.split(' '))?);
+            verb.map(|verb| verb.typed::<Json>().to_string())
+        };
+        let found = [
+            "--why x,\"] --file -a/b --most 3 --quick --back-to b",
+            "--why -x --quick=false L",
+            "--why w --most -1",
+            "--why w --quick=maybe",
+            "--why w --back-to c",
+            "--quick",
+        ]
+        .map(|words| {
+            let found = parsed(words).map_err(|error| error.to_string());
+            let text = found.unwrap_or_else(|error| error);
+            text.lines().next().unwrap().to_owned()
+        });
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        {"drop":{"why":"x,\"]","file":"-a/b","most":3,"quick":true,"back_to":"b"}}
+        {"drop":{"why":"-x","file":null,"most":null,"quick":false,"back_to":null}}
+        error: unexpected argument '-1' found
+        error: invalid value 'maybe' for '--quick[=<true|false>]'
+        error: invalid value 'c' for '--back-to <BACK-TO>'
+        error: the following required arguments were not provided:
+        "#);
+    }
 }

@@ -8,8 +8,7 @@ use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{
-    Extension, Group, NextAction, ParsedVerb, Program, Variables, incompatible, loop_flag, loops,
-    out,
+    Extension, Group, NextAction, Program, Variables, Verb, incompatible, loop_flag, loops, out,
 };
 use claudex_loop::{Actor, Timestamp, files, text};
 use serde_json::json;
@@ -17,7 +16,7 @@ use serde_json::json;
 use crate::contract::{self, Stage};
 use crate::instruction::{Instruction, overdue_warning, text_of};
 use crate::state::{Pipeline, new_dispatch, summary_file};
-use crate::typestate::{AnyLoop, Asking, Choosing, Failed, Loop, OnStop, Phase, Verb};
+use crate::typestate::{AnyLoop, Asking, Choosing, Failed, Loop, OnStop, Phase};
 use crate::{questions, report, take_up};
 
 /// The longest line, in characters.
@@ -93,9 +92,8 @@ impl Extension for Stages {
         Ok(())
     }
 
-    fn before_take(&self, held: &mut dyn LoopHandle, verb: &ParsedVerb) -> Result<(), Failure> {
-        let verb: &Verb = verb.typed();
-        questions::record_answer(held.typed_mut(), &verb.clone().into())
+    fn before_take(&self, held: &mut dyn LoopHandle, verb: &Verb) -> Result<(), Failure> {
+        questions::record_answer(held.typed_mut(), &verb.typed())
             .map_err(|error| Failure::new(Exit::Internal, error))
     }
 

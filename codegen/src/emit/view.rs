@@ -122,8 +122,6 @@ fn transition(machine: &Machine, first: &Entry) -> Value {
     });
     context! {
         sources => sources.collect::<Vec<_>>(),
-        is_plain => first.requires.is_none() && first.args.is_empty(),
-        is_everywhere => targets.len() == machine.phases.len(),
         ..serde(first)
     }
 }

@@ -113,12 +113,16 @@ impl BehaviourInfo {
 }
 
 /// An argument of a transition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct ArgumentInfo {
     /// The name.
     pub name: &'static str,
-    /// The placeholder of its value in help texts: its name, its words such as `proceed|stop`, or nothing for a flag.
-    pub takes: &'static str,
+    /// The doc.
+    pub doc: &'static str,
+    /// The kind of its value.
+    pub kind: FieldKind,
+    /// Whether a call can leave it out.
+    pub optional: bool,
 }
 
 /// An actor on a loop.

@@ -1,23 +1,8 @@
 #![deny(warnings)]
 claudex_loop::machine!(release);
 
-use claudex_loop::__private::clap::{self, CommandFactory as _, Parser};
 use claudex_loop::{Actor, Beginning, Store};
-use release::{AnyLoop, HasPercent, InPhase, Loop, Mode, Start, Verb};
-
-#[derive(Parser)]
-#[command(name = "kinds")]
-struct Line {
-    #[command(subcommand)]
-    verb: Verb,
-}
-
-fn verb(line: &str) -> Verb {
-    match Line::try_parse_from(line.split(' ')) {
-        Ok(line) => line.verb,
-        Err(error) => panic!("{error}"),
-    }
-}
+use release::{AnyLoop, HasPercent, InPhase, Loop, Mode, Start, Transition};
 
 /// For every phase that has the field.
 fn percent<P: InPhase + HasPercent>(held: &Loop<P>) -> u64 {
@@ -59,11 +44,17 @@ fn main() {
 
     let open = |actor| AnyLoop::open(&store, &id, actor).unwrap();
     show(&open(Actor::Person));
-    let held = open(Actor::Person).take(verb("kinds note --text x,\"]")).unwrap();
+    let note = |text: Option<&str>, file: Option<&str>, more, quick| Transition::Note {
+        text: text.map(str::to_owned),
+        file: file.map(str::to_owned),
+        more,
+        quick,
+    };
+    let held = open(Actor::Person).take_transition(note(Some("x,\"]"), None, None, None)).unwrap();
     show(&held);
-    let held = held.take(verb("kinds note --file -a/b --more 3 --quick")).unwrap();
+    let held = held.take_transition(note(None, Some("-a/b"), Some(3), Some(true))).unwrap();
     show(&held);
-    let held = held.take(verb("kinds note --quick=false")).unwrap();
+    let held = held.take_transition(note(None, None, None, Some(false))).unwrap();
     show(&held);
     let AnyLoop::Canary(canary) = open(Actor::Hook) else { panic!("it is in canary") };
     let rollout = canary.widen().unwrap();
@@ -72,16 +63,9 @@ fn main() {
     let building = rollout.back().unwrap();
     println!("{:?} {:?}", building.into_any().fields().percent, open(Actor::Hook).fields().mood);
     show(&open(Actor::Hook));
-    let done = open(Actor::Person).take(verb("kinds finish --why w --file f --most 7")).unwrap();
-    show(&done);
-
-    for wrong in ["kinds note --more -1", "kinds finish --why w", "kinds note --quick=maybe"] {
-        let error = Line::try_parse_from(wrong.split(' ')).err().unwrap();
-        println!("{}", error.to_string().lines().next().unwrap());
-    }
-    let mut command = Line::command();
-    let help = command.find_subcommand_mut("note").unwrap().render_help().to_string();
-    println!("{}", help.lines().find(|line| line.contains("--text")).unwrap().trim());
+    let (why, file) = ("w".to_owned(), "f".to_owned());
+    let finish = Transition::Finish { why, file, most: 7, quick: false };
+    show(&open(Actor::Person).take_transition(finish).unwrap());
 
     let path = store.folder().join(format!("{id}.state"));
     let right = std::fs::read_to_string(&path).unwrap();
