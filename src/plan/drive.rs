@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use claudex_loop::behaviours::{Step, try_in_turn};
-use claudex_loop::machine::Refused;
+use claudex_loop::machine::{Actor, Refused};
 use claudex_loop::message::Message;
 use claudex_loop::process::environment::Environment;
 use claudex_loop::process::output::plain_line;
@@ -30,7 +30,7 @@ use serde_json::json;
 
 use super::run::{self, Run};
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, TABLE};
-use super::{AnyLoop, Phase, caveats, context, report, reviews_changes};
+use super::{AnyLoop, OnStop as _, Phase, PlanLoop, caveats, context, report, reviews_changes};
 
 /// The drafter's prompt.
 const DRAFT: Message = template!("messages/draft.md");
@@ -101,7 +101,10 @@ impl Driver<'_> {
             {
                 try_in_turn(held, &[&|held| Ok(held.revise(&settled)?.into())])
             }
-            held => self.program.step(held, self.settings),
+            held => {
+                self.program.prepare(&held, self.settings, Actor::Hook);
+                PlanLoop.stop(held)
+            }
         }
     }
 

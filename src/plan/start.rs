@@ -214,7 +214,7 @@ pub(super) fn begin(
     let store = locate::for_start(INFO.state, folder);
     let request = StartRequest {
         mode: mode.info(),
-        fields,
+        fields: fields.into_iter().collect(),
         arguments,
         here: folder,
         store: &store,

@@ -2,16 +2,16 @@
 
 use jiff::Timestamp;
 
-use super::app::{App, into_typed, into_untyped};
+use super::app::App;
 use super::extension::{Extension, Variables};
 use super::info::ProgramInfo;
 use super::out;
 use super::plugin::PluginInfo;
 use super::settings::Settings;
 use crate::behaviours::ask::{self, Asked};
-use crate::behaviours::{Step, loop_message, verify};
+use crate::behaviours::{loop_message, verify};
 use crate::machine::table::Message;
-use crate::machine::{Actor, LoopFacts as _, LoopHandle, Refused};
+use crate::machine::{Actor, LoopFacts as _, LoopHandle};
 use crate::review::subject;
 
 /// The protocol of plugin and program. A plugin's launcher asks for it.
@@ -22,58 +22,30 @@ pub struct Program {
     /// The names of the program.
     pub info: &'static ProgramInfo,
     /// The package's version.
-    pub(super) version: &'static str,
+    pub version: &'static str,
     /// The fields that a start must be given.
-    pub(super) required: &'static [&'static str],
-    pub(super) plugin: Option<PluginInfo>,
-    pub(super) app: Box<dyn App>,
-    pub(super) extension: Box<dyn Extension>,
+    pub required: &'static [&'static str],
+    /// The plugin of Claude Code that calls it.
+    pub plugin: Option<PluginInfo>,
+    /// The machine.
+    pub app: Box<dyn App>,
+    /// The parts that the machine's crate adds.
+    pub extension: Box<dyn Extension>,
 }
 
 impl Program {
-    /// Makes the program of a machine. Generated code calls it.
-    pub fn new(
-        info: &'static ProgramInfo,
-        version: &'static str,
-        required: &'static [&'static str],
-        plugin: Option<PluginInfo>,
-        app: impl App + 'static,
-        extension: impl Extension + 'static,
-    ) -> Self {
-        Self {
-            info,
-            version,
-            required,
-            plugin,
-            app: Box::new(app),
-            extension: Box::new(extension),
-        }
-    }
-
     /// Returns the answer to `--protocol` after the program's name: `protocol 1 (0.1.0)`.
     pub(super) fn protocol(&self) -> String {
         format!("protocol {PROTOCOL} ({})", self.version)
     }
 
     /// Sets the facts of a loop that the program knows: permissions, commands that verify the work, subjects of the review.
-    pub(super) fn prepare(&self, held: &dyn LoopHandle, settings: &Settings, actor: Actor) {
+    pub fn prepare(&self, held: &dyn LoopHandle, settings: &Settings, actor: Actor) {
         let raw = held.raw();
         let permissions = &raw.program_facts().permissions;
         let _ = permissions.set(settings.permissions(actor));
         verify::set_commands(raw, || self.app.verifies(held));
         subject::tell(raw, || self.app.subjects(held));
-    }
-
-    /// Stops a loop, as the Stop hook does.
-    ///
-    /// # Errors
-    /// Returns an error if a transition is refused.
-    pub fn step<A: LoopHandle>(&self, held: A, settings: &Settings) -> Result<Step<A>, Refused<A>> {
-        self.prepare(&held, settings, Actor::Hook);
-        let stopped = self.app.stop(into_untyped(held));
-        stopped
-            .map(|step| step.map(into_typed))
-            .map_err(|refused| refused.map(into_typed))
     }
 
     /// Returns the question of the phase that a loop is in, from the program or from the machine file.

@@ -1,5 +1,7 @@
 //! The extension of a program: the parts that a machine's crate adds in Rust.
 
+use std::collections::BTreeMap;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ArgMatches;
 use jiff::Timestamp;
@@ -135,8 +137,8 @@ impl NextAction {
 pub struct StartRequest<'a> {
     /// The mode.
     pub mode: &'static ModeInfo,
-    /// The fields that have a value, each once.
-    pub fields: Vec<(&'static str, Json)>,
+    /// The fields that have a value.
+    pub fields: BTreeMap<&'static str, Json>,
     /// All that was given, the program's own flags too.
     pub arguments: &'a ArgMatches,
     /// The folder that the start was called from.
@@ -152,21 +154,18 @@ pub struct StartRequest<'a> {
 impl StartRequest<'_> {
     /// Sets a field; with null it keeps its start value.
     pub fn set(&mut self, field: &'static str, value: impl Into<Json>) {
-        self.fields.retain(|(name, _)| *name != field);
-        self.fields.push((field, value.into()));
+        self.fields.insert(field, value.into());
     }
 
     /// Returns the text of a field.
     pub fn text(&self, field: &str) -> Option<&str> {
-        let (_, value) = self.fields.iter().find(|(name, _)| *name == field)?;
-        value.as_str()
+        self.fields.get(field)?.as_str()
     }
 
     /// Returns whether a flag was set, the field's or the program's own.
     pub fn flag(&self, name: &str) -> bool {
-        let mut fields = self.fields.iter();
-        fields.any(|(field, value)| *field == name && *value == true)
-            || matches!(self.arguments.try_get_one::<bool>(name), Ok(Some(true)))
+        let is_set = matches!(self.arguments.try_get_one(name), Ok(Some(true)));
+        is_set || self.fields.get(name).is_some_and(|value| *value == true)
     }
 }
 

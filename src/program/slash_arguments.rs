@@ -9,9 +9,10 @@ use super::builder::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::verbs::REJECTING;
-use super::{Group, command_line, loops, verbs};
+use super::{Group, arguments, command_line, loops, verbs};
 use crate::hooks::prompt;
+use crate::machine::EdgeInfo;
+use crate::machine::table::FieldKind;
 use crate::store::{IdForm, LoopId, StateHome};
 
 /// The hidden flag by which a command takes what was typed.
@@ -42,7 +43,7 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     // Those that only show loops need no arguments.
     let is_look = command_line::group(&name) == (Group::Look, true);
     let typed = take(program.info, &last.replace("journal", "history"))?;
-    let arguments = typed.or(is_look.then(String::new)).ok_or_else(|| {
+    let typed = typed.or(is_look.then(String::new)).ok_or_else(|| {
         let help = format!(
             "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
              If it was typed, the client does not run this plugin's hooks: {} doctor says why",
@@ -56,11 +57,11 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     let command = command_line::find(&whole, &path.join(" ")).unwrap_or(&whole);
     let mut commands = program.extension.commands().into_iter();
     let (flags, text) = if commands.any(|command| command.get_name() == name) {
-        (Vec::new(), arguments.as_str())
-    } else if verbs::find(program.info.table, &name).is_some() {
-        split_verb(command, &arguments, program.info)
+        (Vec::new(), typed.as_str())
+    } else if let Some(edge) = verbs::find(program.info.table, &name) {
+        split_verb(program.info, &edge, command, &typed)
     } else {
-        split(command, &arguments)
+        split(command, &typed)
     };
     let mut words = path;
     words.push("--from-prompt".to_owned());
@@ -97,14 +98,14 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
     let mut flags = Vec::new();
     let mut rest = typed.trim();
     while rest.starts_with("--") {
-        let (flag, after) = word(rest);
+        let (flag, after) = part(rest, false);
         rest = after;
         if flag == "--" {
             break;
         }
         flags.push(flag.to_owned());
         if takes_value(flag) && !rest.is_empty() {
-            let (value, after) = if takes_words { word(rest) } else { value(rest) };
+            let (value, after) = part(rest, !takes_words);
             flags.push(value.to_owned());
             rest = after;
         }
@@ -112,27 +113,28 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
     (flags, rest)
 }
 
-fn word(text: &str) -> (&str, &str) {
-    let (word, after) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    (word, after.trim_start())
-}
-
-/// Splits a value from the flag after it.
-fn value(text: &str) -> (&str, &str) {
-    let is_flag = |at: &usize| text[..*at].ends_with(char::is_whitespace);
-    let end = text.match_indices("--").map(|(at, _)| at).find(is_flag);
-    let (value, after) = text.split_at(end.unwrap_or(text.len()));
-    (value.trim_end(), after)
+/// Splits a text at the first white space, or, if `ends_at_flag`, at the first that a flag follows.
+fn part(text: &str, ends_at_flag: bool) -> (&str, &str) {
+    let gaps = text.match_indices(char::is_whitespace);
+    let mut parts = gaps.map(|(at, _)| (&text[..at], text[at..].trim_start()));
+    parts
+        .find(|(_, after)| !ends_at_flag || after.starts_with("--"))
+        .unwrap_or((text, ""))
 }
 
 /// Splits what was typed into the flags of a verb, with its one argument's value, and an id: the first word or the second of two.
-fn split_verb<'t>(verb: &Command, typed: &'t str, info: &ProgramInfo) -> (Vec<String>, &'t str) {
+fn split_verb<'t>(
+    info: &ProgramInfo,
+    edge: &EdgeInfo,
+    verb: &Command,
+    typed: &'t str,
+) -> (Vec<String>, &'t str) {
     let is_id = |word: &str| {
         LoopId::parse(word, info.state.ids).is_ok()
             && (info.state.ids == IdForm::Stamp || loops::find(info, Some(word)).is_ok())
     };
     let (mut flags, rest) = split(verb, typed);
-    let (id, text) = match word(rest) {
+    let (id, text) = match part(rest, false) {
         (first, after) if is_id(first) => {
             let (more, text) = split(verb, after);
             flags.extend(more);
@@ -141,17 +143,13 @@ fn split_verb<'t>(verb: &Command, typed: &'t str, info: &ProgramInfo) -> (Vec<St
         (value, last) if is_id(last) => (last, value),
         _ => ("", rest),
     };
-    let mut own = verb.get_arguments().filter(|argument| {
-        argument.get_action().takes_values()
-            && !argument.is_positional()
-            && !argument.is_hide_set()
-            && !argument.is_require_equals_set()
-            && argument.get_id() != REJECTING
-    });
-    let only = own.next().filter(|_| own.next().is_none());
-    match only.and_then(Arg::get_long) {
+    let mut own = edge
+        .args
+        .iter()
+        .filter(|argument| !matches!(argument.kind, FieldKind::Flag));
+    match own.next().filter(|_| own.next().is_none()) {
         _ if text.is_empty() => {}
-        Some(long) => flags.push(format!("--{long}={text}")),
+        Some(only) => flags.push(format!("--{}={text}", arguments::long(only.name))),
         None => flags.push(text.to_owned()),
     }
     (flags, id)

@@ -3,6 +3,7 @@
 //! The flags are the fields with `at_start`; of several modes each is a subcommand with its own. A machine that requires one text
 //! takes it as the words after the flags, too.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use clap::{Arg, ArgMatches, Command};
@@ -187,15 +188,14 @@ pub fn begin_loop(
     program.extension.start(&mut request)?;
     let mut fields = request.fields;
     for (name, value) in settings.start_values(program.info, mode) {
-        if fields.iter().all(|(known, _)| *known != name) {
-            fields.push((name, value));
-        }
+        fields.entry(name).or_insert(value);
     }
-    fields.retain(|(_, value)| !value.is_null());
+    fields.retain(|_, value| !value.is_null());
     check(program, mode, &fields)?;
 
     let beginning = request.beginning;
     let archived = store.archive_stale(beginning.now.into(), settings.stale_after());
+    let fields = fields.into_iter().collect();
     let begun = program.app.begin(store, mode, fields, beginning, actor);
     let held = begun.map_err(|refusal| match refusal {
         Refusal::Actor(why) => {
@@ -281,10 +281,10 @@ fn print(
 fn check(
     program: &Program,
     mode: &ModeInfo,
-    fields: &[(&'static str, Value)],
+    fields: &BTreeMap<&str, Value>,
 ) -> Result<(), Failure> {
-    let is_there = |name: &str| fields.iter().any(|(known, _)| *known == name);
-    if let Some(name) = program.required.iter().find(|name| !is_there(name)) {
+    let mut required = program.required.iter();
+    if let Some(name) = required.find(|name| !fields.contains_key(*name)) {
         let problem = format!("mode {} requires a {}", mode.name, name.replace('_', " "));
         let help = match text_in_words(program).filter(|field| field.name == *name) {
             Some(_) => format!("give it after the flags: start {} <{name}>", mode.name),

@@ -61,13 +61,9 @@ pub(super) fn state(
                 let why = "it would go past the machine’s transitions";
                 return Err(own.refuse("state write", why));
             }
-            replace(&file, &stdin()?).map_err(Failure::refusal)?;
-            return Ok(Exit::Complete);
+            return Ok(replace(&file, stdin()?)?.into());
         }
-        ("get", [file, field]) => {
-            let document = read(info.state, &here.join(file));
-            document.map_err(Failure::refusal)?.text(field)
-        }
+        ("get", [file, field]) => read(info.state, &here.join(file))?.text(field),
         ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
         ("move", [file, from, to]) => return move_phase(program, &here.join(file), from, to),
         ("sweep", []) => return archive::sweep(info),
@@ -157,8 +153,7 @@ fn set(
         text.to_owned()
     });
     let Some(own) = OwnLoop::from_file(info, file) else {
-        let is_set = edit(file, None, field, &value).map_err(Failure::refusal)?;
-        return Ok(is_set.into());
+        return Ok(edit(file, None, field, &value)?.into());
     };
     let settings = loops::settings(info, own.store.root(), None)?;
     let is_optional = settings.permissions(own.actor).evidence == EvidencePolicy::Optional;
@@ -177,8 +172,7 @@ fn set(
 fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
     let info = program.info;
     let Some(own) = OwnLoop::from_file(info, file) else {
-        let is_set = edit(file, Some(from), PHASE, &to.into());
-        return Ok(is_set.map_err(Failure::refusal)?.into());
+        return Ok(edit(file, Some(from), PHASE, &to.into())?.into());
     };
     let held = loops::open(program, &own.store, &own.id, own.actor)?;
     if held.raw().record().phase() != from {
@@ -200,7 +194,7 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
 }
 
 /// Reads a document: as the machine reads it if the extension is the machine's, else as scripts write it.
-fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, StoreError> {
+fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, Failure> {
     with_folder("read", path, |folder, name| {
         let bytes = folder.read(name, MAX_BYTES as u64)?;
         if path.extension() == Some(spec.extension) {
@@ -212,17 +206,11 @@ fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, StoreError> {
 }
 
 /// Sets a field and `last_updated_at` in one write, unless `from` is not the document's phase. Returns whether it was set.
-fn edit(
-    path: &Utf8Path,
-    from: Option<&str>,
-    field: &str,
-    value: &Json,
-) -> Result<bool, StoreError> {
-    with_folder("change", path, |folder, name| {
-        let _lock = lock(folder)?;
-        let mut document = read_unowned(folder, name)?;
+fn edit(path: &Utf8Path, from: Option<&str>, field: &str, value: &Json) -> Result<bool, Failure> {
+    change("change", path, |document| {
+        let mut document = document?;
         if from.is_some() && document.text(PHASE).as_deref() != from {
-            return Ok(false);
+            return Ok(None);
         }
         if !is_field_name(field) {
             let why = format!("`{}` cannot name a field", field.escape_debug());
@@ -232,39 +220,43 @@ fn edit(
         document.set(field, value);
         let bytes = document.to_bytes();
         Document::parse(Form::Lines, &[], &bytes)?;
+        Ok(Some(bytes))
+    })
+}
+
+/// Replaces the file, with any bytes.
+fn replace(path: &Utf8Path, bytes: Vec<u8>) -> Result<bool, Failure> {
+    change("write", path, |document| match document {
+        // A symlink.
+        Err(error) if error.kind() == ErrorKind::InvalidInput => Err(error),
+        _ => Ok(Some(bytes)),
+    })
+}
+
+/// Changes a file that names no machine, under the lock of its folder. A reader sees the old file or the new one. `change`
+/// returns the new bytes, or `None` to leave the file. Returns whether it was written.
+fn change(
+    doing: &'static str,
+    path: &Utf8Path,
+    change: impl FnOnce(io::Result<Document>) -> io::Result<Option<Vec<u8>>>,
+) -> Result<bool, Failure> {
+    with_folder(doing, path, |folder, name| {
+        let _lock = Lock::take(folder, LOCK, LOCK_TIMEOUT)?.ok_or_else(|| {
+            let why = format!("another process has locked {}", folder.path().join(LOCK));
+            io::Error::new(ErrorKind::TimedOut, why)
+        })?;
+        let bytes = folder.read(name, MAX_BYTES as u64);
+        let document = bytes.and_then(|bytes| Document::parse(Form::Lines, &[], &bytes));
+        let machine = document.as_ref().ok().and_then(|found| found.text(MACHINE));
+        if let Some(machine) = machine {
+            let why = format!("only the machine `{machine}` changes it");
+            return Err(io::Error::new(ErrorKind::InvalidInput, why));
+        }
+        let Some(bytes) = change(document)? else {
+            return Ok(false);
+        };
         folder.replace(name, &bytes)?;
         Ok(true)
-    })
-}
-
-/// Replaces the file, with any bytes. A reader sees the old file or the new one.
-fn replace(path: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
-    with_folder("write", path, |folder, name| {
-        let _lock = lock(folder)?;
-        match read_unowned(folder, name) {
-            // A symlink, or a file of a machine.
-            Err(error) if error.kind() == ErrorKind::InvalidInput => Err(error),
-            _ => folder.replace(name, bytes),
-        }
-    })
-}
-
-/// Reads a document, unless it names a machine.
-fn read_unowned(folder: &Folder, name: &str) -> io::Result<Document> {
-    let bytes = folder.read(name, MAX_BYTES as u64)?;
-    let document = Document::parse(Form::Lines, &[], &bytes)?;
-    let Some(machine) = document.text(MACHINE) else {
-        return Ok(document);
-    };
-    let why = format!("only the machine `{machine}` changes it");
-    Err(io::Error::new(ErrorKind::InvalidInput, why))
-}
-
-/// Takes the lock of a folder's files.
-fn lock(folder: &Folder) -> io::Result<Lock> {
-    Lock::take(folder, LOCK, LOCK_TIMEOUT)?.ok_or_else(|| {
-        let why = format!("another process has locked {}", folder.path().join(LOCK));
-        io::Error::new(ErrorKind::TimedOut, why)
     })
 }
 
@@ -273,16 +265,17 @@ fn with_folder<T>(
     doing: &'static str,
     path: &Utf8Path,
     work: impl FnOnce(&Folder, &str) -> io::Result<T>,
-) -> Result<T, StoreError> {
+) -> Result<T, Failure> {
     let folder = Folder::open(path.parent().unwrap_or(path));
-    let name = path.file_name().unwrap_or_default();
-    folder
-        .and_then(|folder| work(&folder, name))
-        .map_err(|source| StoreError::Io {
+    let done = folder.and_then(|folder| work(&folder, path.file_name().unwrap_or_default()));
+    done.map_err(|source| {
+        let path = path.to_owned();
+        Failure::refusal(StoreError::Io {
             doing,
-            path: path.to_owned(),
+            path,
             source,
         })
+    })
 }
 
 /// Returns the newest state file of a folder by time of modification and name, regardless of its phase.

@@ -366,7 +366,7 @@ mod tests {
         insta::assert_snapshot!(found.join("\n"), @r#"
         {"drop":{"why":"x,\"]","file":"-a/b","most":3,"quick":true,"back_to":"b"}}
         {"drop":{"why":"-x","file":null,"most":null,"quick":false,"back_to":null}}
-        error: unexpected argument '-1' found
+        error: invalid value '-1' for '--most <N>': -1 is not in 0..=9007199254740991
         error: invalid value 'maybe' for '--quick[=<true|false>]'
         error: invalid value 'c' for '--back-to <BACK-TO>'
         error: the following required arguments were not provided:

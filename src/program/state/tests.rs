@@ -3,18 +3,18 @@
 use super::*;
 use crate::store::parse_plain;
 
-fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, StoreError> {
+fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, Failure> {
     let document = with_folder("read", path, |folder, name| {
         Document::parse(Form::Lines, &[], &folder.read(name, MAX_BYTES as u64)?)
     })?;
     Ok(document.text(field))
 }
 
-fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<bool, StoreError> {
+fn set_field(path: &Utf8Path, field: &str, text: &str) -> Result<bool, Failure> {
     edit(path, None, field, &parse_plain(text))
 }
 
-fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, StoreError> {
+fn set_phase(path: &Utf8Path, from: &str, to: &str) -> Result<bool, Failure> {
     edit(path, Some(from), PHASE, &to.into())
 }
 
@@ -92,36 +92,21 @@ fn one_of_sixteen_changes_of_phase_wins() {
 fn file_with_a_machine_is_read_only() {
     let (_kept, path) = file("phase: drafting\nmachine: plan\n");
     assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "drafting");
-    assert!(matches!(
-        set_field(&path, "x", "1"),
-        Err(StoreError::Io { .. })
-    ));
-    assert!(matches!(
-        set_phase(&path, "drafting", "done"),
-        Err(StoreError::Io { .. })
-    ));
-    assert!(matches!(
-        replace(&path, b"phase: done\n"),
-        Err(StoreError::Io { .. })
-    ));
+    assert!(set_field(&path, "x", "1").is_err());
+    assert!(set_phase(&path, "drafting", "done").is_err());
+    assert!(replace(&path, b"phase: done\n".to_vec()).is_err());
 }
 
 #[test]
 fn file_without_fields_or_a_symlink_is_refused() {
     let (_kept, path) = file("\0\0");
-    assert!(matches!(
-        set_field(&path, "x", "1"),
-        Err(StoreError::Io { .. })
-    ));
-    replace(&path, b"phase: x\n").unwrap();
+    assert!(set_field(&path, "x", "1").is_err());
+    replace(&path, b"phase: x\n".to_vec()).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"phase: x\n");
-    assert!(matches!(
-        set_field(&path, "a: b", "1"),
-        Err(StoreError::Io { .. })
-    ));
+    assert!(set_field(&path, "a: b", "1").is_err());
     assert!(matches!(
         read_field(&path.with_extension("no"), "x"),
-        Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound
+        Err(error) if error.to_string().contains("No such file")
     ));
     let link = path.with_file_name("link.state");
     std::os::unix::fs::symlink(&path, &link).unwrap();
@@ -134,7 +119,7 @@ fn file_without_fields_or_a_symlink_is_refused() {
         Err(error) if error.to_string().contains("is not trusted")
     ));
     assert!(matches!(
-        replace(&link, b""),
+        replace(&link, b"".to_vec()),
         Err(error) if error.to_string().contains("is not trusted")
     ));
     assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "x");
