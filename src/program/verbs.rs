@@ -1,5 +1,7 @@
 //! The machine's verbs: the transitions that an agent or the user may take.
 
+use std::collections::HashSet;
+
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args as _, FromArgMatches as _};
 use serde::de::DeserializeOwned;
@@ -15,9 +17,7 @@ use super::{attempts, incompatible, loops, messages, out, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
 use crate::machine::table::FieldKind;
-use crate::machine::{
-    Actor, EdgeAt, EdgeInfo, LoopHandle, Refusal, Refused, Requirement, Table,
-};
+use crate::machine::{Actor, EdgeAt, EdgeInfo, LoopHandle, Refusal, Refused, Requirement, Table};
 use crate::process::environment::GUARD;
 use crate::store::LoopId;
 use crate::text;
@@ -66,9 +66,10 @@ impl Verb {
 
 /// Returns the first edge of each transition that the command line has as a verb. Every program has its own `resume`.
 pub(super) fn on_command_line(table: &'static Table) -> impl Iterator<Item = EdgeAt> {
-    let first = |name: &&str| table.edges().find(|edge| edge.transition == *name);
-    let edges = table.transitions.iter().filter_map(first);
-    edges.filter(|edge| edge.is_verb() && edge.transition != "resume")
+    let mut seen = HashSet::new();
+    table.edges().filter(move |edge| {
+        edge.is_verb() && edge.transition != "resume" && seen.insert(edge.transition)
+    })
 }
 
 /// Returns the first edge of the verb with this name on the command line.
