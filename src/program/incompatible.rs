@@ -80,13 +80,17 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> 
 /// Returns the user's options for a loop in the way of a start: its own, or those of a loop that cannot be opened.
 fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
     let stores = StateFolders::here(info.state).map_or_else(|_| Vec::new(), |found| found.stores);
-    let store = stores.iter().find(|store| store.folder() == folder);
-    let opened = store.and_then(|store| {
-        let opened = store.open(&LoopId::parse(id, info.state.ids).ok()?);
-        Some((store, opened.map_err(Refusal::from)))
-    });
+    let Some(store) = stores.iter().find(|store| store.folder() == folder) else {
+        return format!(
+            "it is a loop of another project; see it with `{} status` there",
+            info.program
+        );
+    };
+    let opened = LoopId::parse(id, info.state.ids)
+        .ok()
+        .map(|id| store.open(&id).map_err(Refusal::from));
     let help = match opened {
-        Some((_, Ok(_))) => {
+        Some(Ok(_)) => {
             let adopt = info.command(&format!("adopt {id}"));
             return format!(
                 "see it with `{} status`; to take it over into this session:{adopt}{}",
@@ -94,7 +98,7 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
                 give_up(info, id, "\nto give it up")
             );
         }
-        Some((store, Err(error))) => {
+        Some(Err(error)) => {
             let help = help(info, store.root(), &error);
             help.map(|help| format!("{error}; {help}"))
         }

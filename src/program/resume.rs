@@ -18,8 +18,12 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failu
     loops::person_only(info, target.actor(), "resume", target.id.as_deref())?;
     let (store, id) = loops::find(info, target.id.as_deref())?;
     let settings = loops::settings(info, store.root(), None)?;
-    bring_back(info, &store, &id)?;
+    let was_archived = bring_back(info, &store, &id)?;
     let held = loops::open(program, &store, &id, Actor::Person)?;
+    if was_archived && messages::phase(held.raw()).terminal {
+        out::line("It is over, so nothing continues it.");
+        return Ok(Exit::Complete);
+    }
     store.pause(&id, false).map_err(Failure::internal)?;
     program.prepare(&*held, &settings, Actor::Person);
 
@@ -92,8 +96,10 @@ pub(super) fn choose(program: &Program, id: &str) -> Result<Exit, Failure> {
 }
 
 /// Brings a loop back if it is archived, and writes its document again if an older one was put back, such as by a checkout.
-fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<(), Failure> {
-    if store.has_archived(id) {
+/// Returns whether it was archived.
+fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Failure> {
+    let is_archived = store.has_archived(id);
+    if is_archived {
         store.unarchive(id).map_err(Failure::refusal)?;
         let folder = text::shown(store.folder());
         out::line(&format!("Loop {id} was brought back from {folder}/archive"));
@@ -108,5 +114,5 @@ fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<(), Fail
             text::shown(&kept)
         ));
     }
-    Ok(())
+    Ok(is_archived)
 }

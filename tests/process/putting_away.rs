@@ -34,6 +34,10 @@ fn rollback_archives_every_loop_with_its_bytes() {
     );
     assert_eq!(project.fire().approved(), "");
     project.answers("rollback --yes", 0, "No loops to archive.");
+    // A loop that is over is named, and comes back without an error.
+    project.answers("list", 0, "The archive also has 1 finished loop.");
+    let resume = format!("resume {first}");
+    project.answers(&resume, 0, "It is over, so nothing continues it.");
     project.start(&[]);
 }
 

@@ -111,6 +111,15 @@ impl Store {
         newest_first(listed.filter(|one| !one.terminal))
     }
 
+    /// Returns the number of loops in the archive, those that are over included.
+    pub fn archived_count(&self) -> usize {
+        let names = self
+            .open_folder()
+            .and_then(|here| here.subfolder(ARCHIVE)?.names());
+        let names = names.unwrap_or_default().into_iter();
+        names.filter(|name| name != UNFINISHED).count()
+    }
+
     /// Archives this user's loops that are not over, that nobody touched for this long, and whose review does not run.
     pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
         let is_stale = |one: &Listed| {

@@ -81,10 +81,16 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, F
     }
     let now = Timestamp::now();
     let loops = folders.newest(Store::list).into_iter();
-    let archived = folders.newest(Store::archived).into_iter();
+    let archived = folders.newest(Store::archived);
+    let in_archive: usize = folders.stores.iter().map(Store::archived_count).sum();
+    let finished = in_archive.saturating_sub(archived.len());
     let rows: Vec<Json> = loops
         .map(|found| row(info.table, found, false, now))
-        .chain(archived.map(|found| row(info.table, found, true, now)))
+        .chain(
+            archived
+                .into_iter()
+                .map(|found| row(info.table, found, true, now)),
+        )
         .collect();
     if json {
         out::json(&rows);
@@ -95,6 +101,7 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, F
         LIST,
         &json!({
             "rows": rows,
+            "finished": finished,
             "has_modes": info.table.modes.len() > 1,
             "has_rounds": info.reviews(),
             "subject": subject.replace('_', " "),
