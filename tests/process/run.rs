@@ -146,6 +146,13 @@ fn another_active_loop_exits_with_6() {
         .exits(6);
     assert_eq!(ran.says("already active").says(&id).out, "");
     assert_eq!(tree(&project.folder()), before);
+    // From another project none of its commands would find the loop.
+    let plan = project.root.join("PLAN.md");
+    let elsewhere = Project::new();
+    let run = ["run", plan.to_str().unwrap()];
+    let ran = project.run_in(&elsewhere.root, &run[..]).exits(6);
+    assert_eq!(ran.says("it is a loop of another project").out, "");
+    project.answers("run .", 2, "it is a folder");
 }
 
 // --- what it leaves ----------------------------------------------------------------------------------------------
