@@ -80,7 +80,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         }));
     }
     let has_fixes = !fixes.is_empty();
-    let tree = has_fixes.then(|| snapshot.as_ref().ok().map(Snapshot::tree));
+    let tree = has_fixes.then(|| snapshot.as_ref().ok().map(|taken| &taken.tree));
     let applying = fixes.iter().filter(|fix| fix["problem"].is_null()).count();
     let facts = json!({
         "id": held.id().as_str(),

@@ -39,11 +39,9 @@ fn read(session: &mut Session, event: &Value) -> Option<String> {
     match text_of(event, "/type") {
         "system" if text_of(event, "/subtype") == "api_retry" => {
             let error = text_of(event, "/error");
-            let attempts = [&event["attempt"], &event["max_retries"]].map(Value::to_string);
-            let message = short_line(&format!(
-                "trying again ({error}; attempt {})",
-                attempts.join(" of ")
-            ));
+            let [attempt, most] = [&event["attempt"], &event["max_retries"]];
+            let line = format!("trying again ({error}; attempt {attempt} of {most})");
+            let message = short_line(&line);
             session.note_retry(&message);
             Some(format!("claude: {message}"))
         }

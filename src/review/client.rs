@@ -196,7 +196,10 @@ impl Client {
             environment: &Environment::allowing(variables.cloned()),
             limits,
         };
-        let mut session = Session::new(request.root);
+        let mut session = Session {
+            root: request.root.to_owned(),
+            ..Session::default()
+        };
         let ended = supervise(&call, &mut |event| {
             let line = match event {
                 Event::Tick if session.last_try(limits.idle).is_some() => {
@@ -256,13 +259,6 @@ impl Invocation {
 }
 
 impl Session {
-    pub(super) fn new(root: &Utf8Path) -> Self {
-        Self {
-            root: root.to_owned(),
-            ..Self::default()
-        }
-    }
-
     /// Reads a line, and returns the line of progress for it, if any.
     fn line(&mut self, line: &[u8], read: Option<Read>) -> Option<String> {
         let read = read?;

@@ -17,7 +17,7 @@ use crate::digest::sha256;
 use crate::machine::table::ReviewSpec;
 use crate::machine::{PersonaInfo, Raw};
 use crate::message::{Message, MessageError, facts, render_in};
-use crate::text;
+use crate::{template, text};
 
 /// The most bytes of a subject that a review takes.
 const MAX_SUBJECT_BYTES: usize = 512 * 1024;
@@ -31,18 +31,14 @@ const MAX_KNOWN_FINDINGS: usize = 60;
 const MAX_FIELD_CHARS: usize = 1000;
 
 /// The prompt of a phase that has no template.
-const PROMPT: Message = message("review/prompt.md", include_str!("prompt/prompt.md"));
-/// The parts that any prompt may include.
-const PARTS: [Message; 4] = [
-    message("review/answer.md", include_str!("prompt/answer.md")),
-    message("review/earlier.md", include_str!("prompt/earlier.md")),
-    message("review/verified.md", include_str!("prompt/verified.md")),
-    message("review/document.md", include_str!("prompt/document.md")),
+const PROMPT: Message = template!("prompt/prompt.md");
+/// The parts that any prompt may include, each with its name.
+const PARTS: [(&str, &str); 4] = [
+    ("review/answer.md", include_str!("prompt/answer.md")),
+    ("review/earlier.md", include_str!("prompt/earlier.md")),
+    ("review/verified.md", include_str!("prompt/verified.md")),
+    ("review/document.md", include_str!("prompt/document.md")),
 ];
-
-const fn message(name: &'static str, text: &'static str) -> Message {
-    Message { name, text }
-}
 
 /// Checks the size of a subject.
 ///
@@ -108,8 +104,8 @@ impl Prompt<'_> {
         }
         let template = self.spec.prompt.unwrap_or(PROMPT);
         let add_parts = |environment: &mut Environment<'static>| {
-            let mut parts = PARTS.iter();
-            parts.try_for_each(|part| environment.add_template(part.name, part.text))
+            let mut parts = PARTS.into_iter();
+            parts.try_for_each(|(name, text)| environment.add_template(name, text))
         };
         render_in(template, add_parts, &all)
     }

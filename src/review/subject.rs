@@ -63,7 +63,7 @@ impl SubjectText {
                 commit => Since::Commit(commit),
             };
             let changes = changes::read(store, since)?;
-            (Some(changes.text), Some(changes.snapshot.tree().to_owned()))
+            (Some(changes.text), Some(changes.snapshot.tree))
         } else {
             (None, with_tree.then(|| tree_id(store, None)).flatten())
         };

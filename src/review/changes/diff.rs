@@ -79,7 +79,7 @@ pub(super) fn write(
     base: &Base,
     changed: &[ChangedFile],
 ) -> Result<String, WorktreeError> {
-    let trees = [&*base.tree, snapshot.tree()];
+    let trees = [&*base.tree, &*snapshot.tree];
     let mut bytes_left = MAX_BYTES - MAX_HEAD_BYTES;
     let mut smallest: Vec<&ChangedFile> = changed.iter().collect();
     smallest.sort_by_key(|one| one.lines.map(|(added, removed)| added + removed));
@@ -95,7 +95,7 @@ pub(super) fn write(
         passed_over.map(|(path, reason)| format!("{} ({reason})", readable_name(path)));
     let without_diff = changed.iter().filter(|one| !diffs.contains_key(&one.path));
     let left_out: Vec<String> = passed_over.chain(without_diff.map(with_size)).collect();
-    let head = head(snapshot.tree(), base, changed, &left_out);
+    let head = head(&snapshot.tree, base, changed, &left_out);
     Ok(head + &diffs.into_values().collect::<String>())
 }
 

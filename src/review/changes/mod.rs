@@ -51,7 +51,7 @@ fn collect(root: &Utf8Path, own_files: &[String], since: Since<'_>) -> Result<Ch
     let snapshot = Snapshot::take(root, own_files, None)?;
     let base = base::find(&snapshot, since)?;
     let differ = snapshot.git.without_attributes()?;
-    let changed = diff::list(&differ, [&base.tree, snapshot.tree()], own_files)?;
+    let changed = diff::list(&differ, [&base.tree, &snapshot.tree], own_files)?;
     if changed.is_empty() && snapshot.passed_over.is_empty() {
         return Err(RoundError::Nothing {
             title: base.title(),

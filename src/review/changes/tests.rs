@@ -52,7 +52,7 @@ fn branch_is_compared_with_its_fork_point() {
             format!("# compared with: commit {left}, where feature-x left main"),
             format!(
                 "# work tree: tree {}, with what is uncommitted and untracked",
-                changes.snapshot.tree()
+                changes.snapshot.tree
             ),
             "# files: 5 (+4 -1 lines)".to_owned(),
         ]

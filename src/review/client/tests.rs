@@ -11,7 +11,10 @@ pub(in crate::review) type Answer = Result<Findings, Cause>;
 
 /// Returns the answer of a client that printed these events, and its lines of progress.
 pub(in crate::review) fn play(read: Read, status: i32, events: &[Value]) -> (Answer, Vec<String>) {
-    let mut session = Session::new(Utf8Path::new("/p q"));
+    let mut session = Session {
+        root: "/p q".into(),
+        ..Session::default()
+    };
     let lines = events.iter().map(|event| event.to_string().into_bytes());
     let lines_shown = lines
         .filter_map(|line| session.line(&line, Some(read)))

@@ -50,7 +50,7 @@ fn only_progress_ends_the_retries() {
     let retry = |text: &str| json!({"type": "error", "message": text});
     let warning =
         json!({"type": "item.completed", "item": {"type": "error", "message": "Quota exceeded"}});
-    let mut session = Session::new("/".into());
+    let mut session = Session::default();
     for (event, is_trying) in [
         (retry("Reconnecting... 1/5"), true),
         (warning, true),

@@ -32,7 +32,7 @@ pub const CHANGED_SINCE_REVIEW: &str = "The work tree changed since it was revie
 /// read by `until`.
 pub fn tree_id(store: &Store, until: Option<Instant>) -> Option<String> {
     let snapshot = Snapshot::take(store.root(), &own_files(store), until);
-    Some(snapshot.ok()?.tree().to_owned())
+    Some(snapshot.ok()?.tree)
 }
 
 /// Returns the parts of an output that ends each with NUL.

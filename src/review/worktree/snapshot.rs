@@ -32,7 +32,8 @@ const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
 pub struct Snapshot {
     /// Git with the snapshot's index and objects.
     pub(crate) git: Git,
-    tree: String,
+    /// The id of its tree.
+    pub tree: String,
     /// The files that are changed or untracked and not in the tree as they are, each with its length and the reason.
     pub(crate) passed_over: BTreeMap<Vec<u8>, String>,
     // The index and the objects are removed with the snapshot.
@@ -70,11 +71,6 @@ impl Snapshot {
             passed_over,
             _scratch: scratch,
         })
-    }
-
-    /// Returns the id of its tree.
-    pub fn tree(&self) -> &str {
-        &self.tree
     }
 
     /// Tries a unified diff against the snapshot, and applies nothing. Git refuses names outside of the work tree and in `.git`.

@@ -43,7 +43,7 @@ fn tree_is_that_of_git_add_without_changes() {
     let before = repo.everything();
     let snapshot = take(&repo);
     assert_eq!(repo.changed_from(&before), [""; 0]);
-    assert_eq!(snapshot.tree(), expected(&repo));
+    assert_eq!(snapshot.tree, expected(&repo));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn tree_leaves_out_ours_and_ignored_files() {
             ":(exclude,top,glob)reviews/review-*.md".to_owned(),
         ];
         let snapshot = Snapshot::take(&repo.root, &exclusions, None).unwrap();
-        snapshot.tree().to_owned()
+        snapshot.tree
     };
     let before = take();
     repo.write("state/x", "ours\n");
@@ -110,7 +110,7 @@ fn unresolved_conflict_is_taken_as_files_are() {
             .success()
     );
     let before = repo.everything();
-    assert_eq!(take(&repo).tree(), expected(&repo));
+    assert_eq!(take(&repo).tree, expected(&repo));
     assert_eq!(repo.changed_from(&before), [""; 0]);
 }
 
@@ -130,7 +130,7 @@ fn another_work_tree_in_the_configuration_is_not_shown() {
     let config = repo.root.join(".git/config");
     let text = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, text.replace(elsewhere.as_str(), around.as_str())).unwrap();
-    assert_eq!(take(&repo).tree(), tree);
+    assert_eq!(take(&repo).tree, tree);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn change_within_clock_grain_is_seen() {
     repo.write("a", "2\n");
     age("a");
     age(".git/index");
-    assert_ne!(take(&repo).tree(), repo.git(&["rev-parse", "HEAD^{tree}"]));
+    assert_ne!(take(&repo).tree, repo.git(&["rev-parse", "HEAD^{tree}"]));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn submodule_is_its_commit_foreign_repository_is_skipped() {
     repo.write("stray/x", "1\n");
     git(&repo.root.join("stray"), &["init", "-q", "-b", "main"]);
     let snapshot = take(&repo);
-    assert_eq!(snapshot.tree(), repo.git(&["rev-parse", "HEAD^{tree}"]));
+    assert_eq!(snapshot.tree, repo.git(&["rev-parse", "HEAD^{tree}"]));
     assert!(
         !trace.exists(),
         "nothing of the submodule's configuration ran"
@@ -191,7 +191,7 @@ fn sparse_files_that_are_not_there_are_not_gone() {
     let names = |tree: &str| {
         let snapshot = take(&repo);
         let call = "diff-tree -r --name-only";
-        snapshot.git.lines(call, &[tree, snapshot.tree()]).unwrap()
+        snapshot.git.lines(call, &[tree, &snapshot.tree]).unwrap()
     };
     assert_eq!(names("HEAD"), "in/a");
     repo.write("out/new", "3\n");
@@ -205,7 +205,7 @@ fn large_files_are_skipped() {
     repo.write("dump.bin", large(0));
     repo.write("a", large(b'a'));
     let snapshot = take(&repo);
-    assert_eq!(snapshot.tree(), repo.git(&["rev-parse", "HEAD^{tree}"]));
+    assert_eq!(snapshot.tree, repo.git(&["rev-parse", "HEAD^{tree}"]));
     assert_eq!(snapshot.passed_over.len(), 2);
 }
 
