@@ -54,12 +54,8 @@ const ENVIRONMENT: [(&str, &str); 6] = [
     ("GIT_NO_REPLACE_OBJECTS", "1"),
 ];
 
-static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-
-/// Returns the flag that a signal may set: from then on all commands fail.
-pub fn interrupted() -> Arc<AtomicBool> {
-    Arc::clone(&INTERRUPTED)
-}
+/// The flag that a signal may set: from then on all commands fail.
+pub static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 type Result<T> = std::result::Result<T, WorktreeError>;
 
@@ -140,8 +136,8 @@ impl Git {
     /// Switches off the filters that the repository's own configuration defines.
     fn disable_filters(&mut self) -> Result<()> {
         let listed = self.call("config --list -z --show-scope --includes", &[], &[])?;
-        let listed = String::from_utf8_lossy(&listed);
-        let mut parts = listed.split('\0');
+        let settings = String::from_utf8_lossy(&listed);
+        let mut parts = settings.split('\0');
         let mut filters = BTreeSet::new();
         while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
             if matches!(scope, "local" | "worktree") {
@@ -209,10 +205,9 @@ impl Git {
 
     /// Runs a command that has to succeed, and returns its output as text without the last line end.
     pub(crate) fn lines(&self, command: &str, more: &[&str]) -> Result<String> {
-        let mut text = String::from_utf8(self.call(command, more, &[])?)
+        let text = String::from_utf8(self.call(command, more, &[])?)
             .map_err(|_| WorktreeError::refusal(command, "its answer is not UTF-8"))?;
-        text.truncate(text.trim_end_matches('\n').len());
-        Ok(text)
+        Ok(text.trim_end_matches('\n').to_owned())
     }
 
     /// Runs a command that fails if there is no answer.
@@ -252,11 +247,10 @@ pub enum WorktreeError {
 claudex_loop_engine::impl_diagnostic!(WorktreeError, |error| {
     let help = match error {
         WorktreeError::Refused { .. } => "see what `git status` prints in that folder",
-        WorktreeError::Unusable { help: "", .. } => return None,
         WorktreeError::Unusable { help, .. } => help,
         WorktreeError::TooMany => "name folders of generated files in .gitignore, or commit them",
     };
-    Some(help.to_owned())
+    Some(help.to_owned()).filter(|help| !help.is_empty())
 });
 
 impl WorktreeError {

@@ -21,7 +21,7 @@ const MAX_INPUT_BYTES: usize = 8 * 1024 * 1024;
 #[serde(default, expecting = "a JSON object")]
 pub struct Input {
     /// The client's session; never blank.
-    #[serde(deserialize_with = "not_blank")]
+    #[serde(deserialize_with = "deserialize_non_blank")]
     pub session_id: Option<String>,
     /// The folder of the agent's shell. It follows the agent's `cd`.
     pub cwd: Option<Utf8PathBuf>,
@@ -33,7 +33,7 @@ pub struct Input {
     /// Whether a stop hook has already kept this turn going.
     pub stop_hook_active: Option<bool>,
     /// The id of the subagent that the event is about; never blank.
-    #[serde(deserialize_with = "not_blank")]
+    #[serde(deserialize_with = "deserialize_non_blank")]
     pub agent_id: Option<String>,
     /// The work in the background that the session has begun.
     #[serde(deserialize_with = "known_tasks")]
@@ -131,7 +131,9 @@ impl Input {
 }
 
 /// Reads an id. A blank one is none.
-fn not_blank<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+fn deserialize_non_blank<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
     let id: Option<String> = Option::deserialize(deserializer)?;
     Ok(id.filter(|id| !id.trim().is_empty()))
 }
@@ -184,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG_TIMEOUT: Duration = Duration::from_secs(60);
 
     fn input(object: &Value) -> Input {
         read_from(object.to_string().as_bytes()).unwrap()
@@ -204,7 +206,7 @@ mod tests {
             writer.write_all(br#""}\"{"} {"#).unwrap();
             writer
         });
-        let input = read(reader, LONG).unwrap();
+        let input = read(reader, LONG_TIMEOUT).unwrap();
         assert_eq!(input.prompt.as_deref(), Some("}\"{"));
         rest.join().unwrap();
     }
@@ -226,7 +228,7 @@ mod tests {
     fn endless_stream_is_too_large() {
         let (reader, mut writer) = open_stream(br#"{"a": ""#);
         let flood = thread::spawn(move || while writer.write_all(&[b'x'; 65536]).is_ok() {});
-        let error = read(reader, LONG).unwrap_err();
+        let error = read(reader, LONG_TIMEOUT).unwrap_err();
         let text = error.to_string();
         assert!(
             text.starts_with("it is larger than 8388608 bytes"),

@@ -23,12 +23,12 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 /// Returns all caveats of a summary, each a sentence.
 pub(super) fn all(held: &AnyLoop) -> Vec<String> {
     let mut caveats = rounds::caveats(held.raw());
-    caveats.extend(of_plan_loop(held));
+    caveats.extend(plan_caveats(held));
     caveats
 }
 
 /// Returns the caveats of plan loops: a later change, files that the review left out, and material findings on a clean text.
-pub(super) fn of_plan_loop(held: &AnyLoop) -> Vec<String> {
+pub(super) fn plan_caveats(held: &AnyLoop) -> Vec<String> {
     let raw = held.raw();
     let mut caveats = Vec::from_iter(noted_change(held));
     let unchanged = if reviews_changes(raw) {

@@ -146,7 +146,7 @@ impl Extension for PlanLoop {
             let variables = context::variables(held, Timestamp::now());
             notes.extend(variables["outcome"].as_str().map(str::to_owned));
         }
-        notes.extend(caveats::of_plan_loop(held));
+        notes.extend(caveats::plan_caveats(held));
         let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
         if waits && held.fields().reminders > 0 {
             notes.push(format!(

@@ -125,7 +125,7 @@ fn drive(
     arguments: &Run,
     begin: impl FnOnce(&Settings) -> Result<AnyLoop, Failure>,
 ) -> Result<Exit, Failure> {
-    let root = locate::root(INFO.state, folder);
+    let root = locate::nearest(INFO.state, folder).root().to_owned();
     let settings = loops::settings(INFO, &root, None)?;
     let named = arguments.reviewer.as_deref();
     review::check_choice(named, &settings, Caller::from_env().actor(false))?;
@@ -146,7 +146,7 @@ fn drive(
 pub(super) fn help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
     let place = match loops::here() {
-        Ok(here) if locate::root(INFO.state, &here) == root => String::new(),
+        Ok(here) if locate::nearest(INFO.state, &here).root() == root => String::new(),
         _ => format!(", in {}", text::shown(root)),
     };
     format!(

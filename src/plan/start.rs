@@ -183,23 +183,21 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     let found = loops::find(INFO, Some(named));
     let (store, id) = found.map_err(|failure| failure.exiting(Exit::Usage))?;
     let store = loops::place_of(&store, &id);
-    let refused = |problem: &str| {
-        usage(
-            &format!("cannot continue {id}: {problem}"),
-            "--continue takes a plan loop of this project that is over; `claudex-loop list` shows them",
-        )
-    };
-    let continued =
-        AnyLoop::open(&store, &id, Actor::Person).map_err(|error| refused(&error.to_string()))?;
-    match continued.phase() {
-        _ if super::reviews_changes(continued.raw()) => {
-            Err(refused("it reviewed changes, not a plan"))
+    let problem = match AnyLoop::open(&store, &id, Actor::Person) {
+        Err(error) => error.to_string(),
+        Ok(held) if super::reviews_changes(held.raw()) => {
+            "it reviewed changes, not a plan".to_owned()
         }
-        phase if !phase.is_terminal() => Err(refused(&format!(
-            "it is not over yet (phase {phase}); to go on with it:\n    claudex-loop resume {id}"
-        ))),
-        _ => Ok(continued),
-    }
+        Ok(held) if held.phase().is_terminal() => return Ok(held),
+        Ok(held) => format!(
+            "it is not over yet (phase {}); to go on with it:\n    claudex-loop resume {id}",
+            held.phase()
+        ),
+    };
+    Err(usage(
+        &format!("cannot continue {id}: {problem}"),
+        "--continue takes a plan loop of this project that is over; `claudex-loop list` shows them",
+    ))
 }
 
 /// Starts a loop of `run` or `review --changes` in a folder of its project, as `start` would.
@@ -241,7 +239,7 @@ pub(super) fn read_plan(
         return Err(usage(&problem, "name the plan’s Markdown file"));
     }
     // Below the project's root no symlink is followed; elsewhere the user chose the folder.
-    let found = folder_of(&[&locate::root(INFO.state, here)], &path);
+    let found = folder_of(&[locate::nearest(INFO.state, here).root()], &path);
     let read = found.and_then(|(folder, name)| {
         let path = folder.path().canonicalize_utf8()?.join(&name);
         Ok((path, folder.read(&name, MAX_BYTES)?))

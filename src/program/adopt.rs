@@ -8,7 +8,7 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, owner};
-use super::session_start::{RECENT, is_for_any_session};
+use super::session_start::{MAX_QUIET_TIME, is_for_any_session};
 use super::{durations, loops, messages, out};
 use crate::machine::{Actor, Raw};
 use crate::store::LoopId;
@@ -82,7 +82,7 @@ pub(super) fn confirm(question: &str, problem: &str, help: &str) -> Result<(), F
 /// Returns an error if the user does not agree, or cannot be asked without a terminal.
 pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let session = Caller::from_env().session;
-    let mut active = StateFolders::here(info.state)?.active();
+    let mut active = StateFolders::find_here(info.state)?.active();
     active.retain(|(_, one)| {
         // One that was not started here is taken up from a copy, and no session waits for that.
         one.id == *id
@@ -95,7 +95,7 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
         return Ok(());
     };
     let idle = listed.modified.elapsed().unwrap_or_default();
-    if idle >= RECENT {
+    if idle >= MAX_QUIET_TIME {
         return Ok(());
     }
     let owner = text::one_line(listed.session.as_deref().unwrap_or_default(), 100);

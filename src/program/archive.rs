@@ -17,7 +17,7 @@ const MAX_NAMED_LOOPS: usize = 10;
 pub(super) fn sweep(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let stale_after = loops::settings_here(info)?.stale_after();
     let mut is_empty = true;
-    for store in StateFolders::here(info.state)?.stores {
+    for store in StateFolders::find_here(info.state)?.stores {
         for id in store.archive_stale(SystemTime::now(), stale_after) {
             is_empty = false;
             out::line(&format!(
@@ -38,7 +38,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     let actor = Caller::from_env().actor(from_prompt);
     loops::person_only(info, actor, "rollback", None)?;
     let program = info.program;
-    let folders = StateFolders::here(info.state)?;
+    let folders = StateFolders::find_here(info.state)?;
     let mut names = Vec::new();
     let mut active = 0;
     let mut loops = folders.list(Store::list);

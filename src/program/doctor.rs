@@ -94,7 +94,7 @@ pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
 fn run_checks(program: &Program) -> Result<Vec<Check>, Failure> {
     let info = program.info;
     let here = loops::here()?;
-    let root = locate::root(info.state, &here);
+    let root = locate::nearest(info.state, &here).root().to_owned();
     // The others open the folder and close it to other users.
     let state_home = check_state_home(info);
     let hooks = StopHooks::read(info, &root);

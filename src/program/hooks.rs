@@ -54,7 +54,7 @@ fn keep_prompt(program: &Program, input: &Input, surroundings: &Surroundings) ->
         // A command may begin a review before the first stop. It reports unusable settings itself.
         let folder = surroundings.project.as_ref().or(surroundings.here.as_ref());
         if let (true, Some(session), Some(folder)) = (is_ours, &input.session_id, folder)
-            && Settings::load(info, &locate::root(info.state, folder)).is_ok()
+            && Settings::load(info, locate::nearest(info.state, folder).root()).is_ok()
         {
             return settings::keep_environment(info, session).map_err(|error| error.to_string());
         }

@@ -79,7 +79,8 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> 
 
 /// Returns the user's options for a loop in the way of a start: its own, or those of a loop that cannot be opened.
 fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
-    let stores = StateFolders::here(info.state).map_or_else(|_| Vec::new(), |found| found.stores);
+    let stores =
+        StateFolders::find_here(info.state).map_or_else(|_| Vec::new(), |found| found.stores);
     let Some(store) = stores.iter().find(|store| store.folder() == folder) else {
         return format!(
             "it is a loop of another project; see it with `{} status` there",

@@ -31,7 +31,7 @@ pub struct StateFolders {
 
 impl StateFolders {
     /// Finds the state folders in each start and its ancestors, each once.
-    pub fn above(state: &'static StateSpec, starts: &[&Utf8Path]) -> Self {
+    pub fn find(state: &'static StateSpec, starts: &[&Utf8Path]) -> Self {
         let mut stores: Vec<Store> = Vec::new();
         for start in starts.iter().flat_map(|start| start.canonicalize_utf8()) {
             for ancestor in start.ancestors() {
@@ -52,8 +52,8 @@ impl StateFolders {
     }
 
     /// Finds the state folders above the working directory.
-    pub(super) fn here(state: &'static StateSpec) -> Result<Self, Failure> {
-        Ok(Self::above(state, &[&loops::here()?]))
+    pub(super) fn find_here(state: &'static StateSpec) -> Result<Self, Failure> {
+        Ok(Self::find(state, &[&loops::here()?]))
     }
 
     /// Returns why the first folder that cannot be used is refused.
@@ -175,7 +175,7 @@ impl Surroundings {
         let starts = [self.project.as_deref(), cwd.or(self.here.as_deref())];
         let mut starts = Vec::from_iter(starts.into_iter().flatten());
         starts.retain(|path| path.is_absolute());
-        StateFolders::above(info.state, &starts)
+        StateFolders::find(info.state, &starts)
     }
 }
 
@@ -229,17 +229,9 @@ pub(super) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     Some(real.components().chain(rest.components()).collect())
 }
 
-/// Returns the root of the project of a folder, as `nearest` finds it.
-pub fn root(state: &'static StateSpec, from: &Utf8Path) -> Utf8PathBuf {
-    nearest(state, from).root().to_owned()
-}
-
 /// Returns the nearest state folder above a folder, or else the one that a start would make.
-pub(super) fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
-    let nearest = StateFolders::above(state, &[from])
-        .stores
-        .into_iter()
-        .next();
+pub fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
+    let nearest = StateFolders::find(state, &[from]).stores.into_iter().next();
     nearest.unwrap_or_else(|| for_start(state, from))
 }
 

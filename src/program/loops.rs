@@ -30,7 +30,7 @@ pub fn here() -> Result<Utf8PathBuf, Failure> {
 
 /// Checks that every state folder above the working directory can be used: the loops of another one are unknown.
 pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
-    let refusal = StateFolders::here(info.state)?.refusal();
+    let refusal = StateFolders::find_here(info.state)?.refusal();
     refusal.map_or(Ok(()), |error| Err(Failure::refusal(error)))
 }
 
@@ -40,7 +40,7 @@ pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
 /// # Errors
 /// Returns an error if there is no such loop.
 pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
-    let folders = StateFolders::here(info.state)?;
+    let folders = StateFolders::find_here(info.state)?;
     let Some(id) = id else {
         let of_session = |session: String| {
             let mut owned = folders.owned(&session).into_iter();
@@ -60,12 +60,12 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
     };
     match folders.stores.into_iter().find(has_loop) {
         Some(store) => Ok((store, id)),
-        None => Err(not_found(&format!("loop {id} not found"), &list)),
+        None => Err(search_failure(&format!("loop {id} not found"), &list)),
     }
 }
 
 /// Returns the failure of a search above the working directory.
-fn not_found(problem: &str, help: &str) -> Failure {
+fn search_failure(problem: &str, help: &str) -> Failure {
     let here = here().unwrap_or_default();
     Failure::refuse(format!("{problem} in {}", text::shown(&here)), help)
 }
@@ -81,7 +81,7 @@ pub fn place_of(store: &Store, id: &LoopId) -> Store {
 
 /// Finds the only active loop.
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
-    let folders = StateFolders::here(info.state)?;
+    let folders = StateFolders::find_here(info.state)?;
     let mut active = folders.newest(Store::list_active);
     active.retain(|(_, one)| one.problem.is_none());
     if let [(store, one)] = &active[..] {
@@ -105,12 +105,12 @@ pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure
             format!("to see the others:{list}")
         }
     };
-    Err(not_found("no loop is active", &help))
+    Err(search_failure("no loop is active", &help))
 }
 
 /// Returns the active loops of the working directory, or else the one that finished last.
 pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, LoopId)>, Failure> {
-    let loops = StateFolders::here(info.state)?.newest(Store::list);
+    let loops = StateFolders::find_here(info.state)?.newest(Store::list);
     let (over, active): (Vec<_>, Vec<_>) = loops.into_iter().partition(|(_, one)| one.terminal);
     let last = over.into_iter().take(usize::from(active.is_empty()));
     let newest = active.into_iter().chain(last);
@@ -220,7 +220,7 @@ pub fn settings(
 
 /// Loads the settings of the project of the working directory.
 pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Failure> {
-    settings(info, &locate::root(info.state, &here()?), None)
+    settings(info, locate::nearest(info.state, &here()?).root(), None)
 }
 
 /// Refuses a change of a loop that is over.

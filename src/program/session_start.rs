@@ -17,7 +17,7 @@ use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
 /// The time after the last change of a loop during which its session may still be at work.
-pub(super) const RECENT: Duration = Duration::from_secs(15 * 60);
+pub(super) const MAX_QUIET_TIME: Duration = Duration::from_secs(15 * 60);
 /// The longest reason why a state folder is not used, in characters.
 const MAX_REASON_CHARS: usize = 450;
 /// The longest text about the next action in a line, in characters.
@@ -59,11 +59,11 @@ fn describe_loop(
     loops.retain(|(_, one)| one.problem.is_none());
     let (unowned, owned): (Vec<_>, Vec<_>) =
         loops.iter().partition(|(_, one)| owner(one).is_none());
-    let mut own = owned.iter().filter(|(_, one)| owner(one) == session);
+    let mut own_loops = owned.iter().filter(|(_, one)| owner(one) == session);
     let is_for_any = |found: &&&(Store, Listed)| is_for_any_session(info, &found.1);
     let for_any = || owned.iter().find(is_for_any).filter(|_| !is_compacted);
 
-    if let Some((store, listed)) = own.next().or_else(for_any) {
+    if let Some((store, listed)) = own_loops.next().or_else(for_any) {
         return describe_own(program, store, &listed.id, is_compacted);
     }
     if let Some((_, listed)) = unowned.first().filter(|_| !is_compacted) {
@@ -157,7 +157,7 @@ fn describe_foreign(
         elapsed(idle.as_secs()),
         info.command(&format!("adopt {id}"))
     );
-    inform(info, &line, is_cleared || idle >= RECENT)
+    inform(info, &line, is_cleared || idle >= MAX_QUIET_TIME)
 }
 
 /// Returns a line for the user, and for the agent that it has nothing to do.

@@ -308,6 +308,6 @@ fn check(
 fn end_git_on_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let _ = signal_hook::flag::register(signal, git::interrupted());
+        let _ = signal_hook::flag::register(signal, git::INTERRUPTED.clone());
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn state(
         ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
         ("move", [file, from, to]) => return move_phase(program, &here.join(file), from, to),
         ("sweep", []) => return archive::sweep(info),
-        ("find", []) => StateFolders::above(info.state, &[&here])
+        ("find", []) => StateFolders::find(info.state, &[&here])
             .stores
             .iter()
             .filter(|store| store.refusal().is_none())

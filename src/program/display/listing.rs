@@ -75,7 +75,7 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
 
 /// Prints the loops of this project, newest first, and the archived ones after them.
 pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
-    let folders = StateFolders::here(info.state)?;
+    let folders = StateFolders::find_here(info.state)?;
     for line in folders.vanished(None) {
         out::note(&info.line(&line));
     }

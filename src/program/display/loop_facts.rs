@@ -93,7 +93,7 @@ pub(super) fn facts(
     }
     let has_many = info.state.active == Active::Many && !phase.terminal;
     let driven = has_many.then(|| {
-        let owned = StateFolders::above(info.state, &[raw.store().root()]).owned(&session);
+        let owned = StateFolders::find(info.state, &[raw.store().root()]).owned(&session);
         Some(owned.first()?.1.to_string())
     });
     json!({

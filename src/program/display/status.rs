@@ -62,7 +62,7 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit,
         out::line(&format!(
             "This project has no loops. Start one with:{start}"
         ));
-        let folders = StateFolders::here(info.state)?;
+        let folders = StateFolders::find_here(info.state)?;
         if !folders.list(Store::archived).is_empty() {
             out::line(&format!("Archived loops:\n    {} list", info.program));
         }

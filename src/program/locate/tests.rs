@@ -33,7 +33,7 @@ fn folders_above_are_found_once_each() {
     make(&below);
     std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
     let starts = [&below, &top, &top.join("link"), &top.join("none")];
-    let found = StateFolders::above(state_in(FOLDER), &starts.map(|start| &**start)).stores;
+    let found = StateFolders::find(state_in(FOLDER), &starts.map(|start| &**start)).stores;
     let roots: Vec<_> = found
         .iter()
         .map(|store| store.root().to_owned())
@@ -41,7 +41,7 @@ fn folders_above_are_found_once_each() {
         .collect();
     assert_eq!(roots, [deep, top]);
     assert!(
-        StateFolders::above(state_in("elsewhere"), &[&below])
+        StateFolders::find(state_in("elsewhere"), &[&below])
             .stores
             .is_empty()
     );
@@ -57,7 +57,7 @@ fn absolute_folder_is_one_for_all() {
     make(&project.join(".git"));
     make(&project.join("q"));
     let state = state_in(folder.as_str());
-    let mut found = StateFolders::above(state, &[&project.join("q"), &top]).stores;
+    let mut found = StateFolders::find(state, &[&project.join("q"), &top]).stores;
     assert_eq!(found.len(), 1);
     found.push(for_start(state, &project.join("q")));
     for store in found {
