@@ -126,13 +126,11 @@ impl<M: Machine> Held<M> {
         import: Option<Import>,
     ) -> Result<Self, Refusal> {
         if !mode.by.is_empty() && !mode.by.contains(&actor) {
-            let by: Vec<_> = mode.by.iter().map(actor_name).collect();
-            return Err(Refusal::Actor(format!(
-                "a loop in mode {} is started by {}, and this call comes from {}",
-                mode.name,
-                by.join(" or "),
-                actor_name(&actor)
-            )));
+            return Err(Refusal::actor(
+                &format!("mode {}", mode.name),
+                actor,
+                mode.by,
+            ));
         }
         let table = M::TABLE;
         let names = &table.state.fields;
@@ -249,12 +247,4 @@ pub(super) fn to_map<F: Serialize>(fields: &F) -> Fields {
 fn stored_phases(phases: impl Iterator<Item = &'static PhaseInfo>) -> String {
     let stored: Vec<_> = phases.map(|phase| phase.stored).collect();
     stored.join(", ")
-}
-
-fn actor_name(actor: &Actor) -> &'static str {
-    match actor {
-        Actor::Hook => "the hook",
-        Actor::Agent => "an agent",
-        Actor::Person => "the user",
-    }
 }

@@ -72,7 +72,12 @@ impl Raw {
         mut edits: Fields,
         evidence: Option<&EvidenceRecord>,
     ) -> Result<Record, Refusal> {
-        self.check_actor(edge)?;
+        let actor = self.actor;
+        let is_hooks = edge.by.is_empty() && actor == Actor::Hook;
+        if !is_hooks && !edge.by.contains(&actor) {
+            let name = format!("‘{}’", edge.transition);
+            return Err(Refusal::actor(&name, actor, edge.by));
+        }
         if let Some(requirement) = edge.requires
             && let Some(problem) = EvidenceRecord::problem(evidence, self, requirement)
         {
@@ -91,7 +96,7 @@ impl Raw {
         let run = evidence.and_then(|evidence| evidence.run.clone());
         let change = Change {
             what: edge.transition.to_owned(),
-            by: self.actor.to_string(),
+            by: actor.to_string(),
             args,
             to: Some(to.stored.to_owned()),
             begins_visit: edge.from != edge.to || self.begins_round(&edits, to),
@@ -110,22 +115,6 @@ impl Raw {
         let round = behaviour.and_then(|behaviour| behaviour.parameter("round"));
         let after = round.and_then(|round| Some((round, edits.get(round)?)));
         after.is_some_and(|(round, value)| to_count(value) != Some(self.count(round)))
-    }
-
-    fn check_actor(&self, edge: EdgeAt) -> Result<(), Refusal> {
-        let actor = self.actor;
-        if edge.by.contains(&actor) || edge.by.is_empty() && actor == Actor::Hook {
-            return Ok(());
-        }
-        let names: Vec<String> = edge.by.iter().map(ToString::to_string).collect();
-        let allowed = match &*names {
-            [] => "only the Stop hook takes it".to_owned(),
-            names => format!("only for {}", names.join(" or ")),
-        };
-        let name = edge.transition;
-        Err(Refusal::Actor(format!(
-            "‘{name}’ is not for {actor}: {allowed}"
-        )))
     }
 
     /// Returns the loop after an edge was committed.

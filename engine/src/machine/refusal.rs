@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::Actor;
 use crate::store::{LoopId, StoreError};
 
 /// A transition that did not happen: the loop as it was held, and the reason.
@@ -74,6 +75,16 @@ crate::impl_diagnostic!(Refusal, |refusal| match refusal {
 });
 
 impl Refusal {
+    /// Makes the refusal of an actor. `by` are the actors who may take the edge or start the mode.
+    pub(super) fn actor(refused: &str, actor: Actor, by: &[Actor]) -> Self {
+        let names: Vec<String> = by.iter().map(ToString::to_string).collect();
+        let allowed = match &*names {
+            [] => "only the Stop hook takes it".to_owned(),
+            names => format!("only for {}", names.join(" or ")),
+        };
+        Self::Actor(format!("{refused} is not for {actor}: {allowed}"))
+    }
+
     /// Returns whether another process changed the loop first.
     pub fn is_stale(&self) -> bool {
         matches!(self, Self::Store(StoreError::Stale { .. }))

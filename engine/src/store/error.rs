@@ -53,7 +53,7 @@ pub enum StoreError {
         folder: Utf8PathBuf,
     },
     /// No such loop.
-    #[error("{}", describe_missing(.id, &shown(.folder), *.archived))]
+    #[error("loop `{id}` {} {}", if *.archived { "is in the archive," } else { "does not exist in" }, shown(.folder))]
     NotFound {
         /// The id.
         id: String,
@@ -168,14 +168,6 @@ fn describe_active(id: &str, phase: Option<&str>, folder: &str) -> String {
     match phase {
         Some(phase) => format!("the loop `{id}` is already active in {folder}, in phase {phase}"),
         None => format!("there is a loop `{id}` already in {folder}"),
-    }
-}
-
-fn describe_missing(id: &str, folder: &str, archived: bool) -> String {
-    if archived {
-        format!("loop {id} is in the archive, {folder}")
-    } else {
-        format!("loop `{id}` does not exist in {folder}")
     }
 }
 

@@ -73,8 +73,9 @@ impl Store {
             return Ok(known.clone());
         }
         let top = self.open_below_base(&self.top).or_io("open", &self.top)?;
-        let sealing = self.home.sealing(&top)?;
-        let sealing = sealing.ok_or_else(|| self.foreign_journal(id, NOT_WRITTEN))?;
+        let Some(sealing) = self.home.sealing(&top)? else {
+            return Err(self.foreign_journal(id, NOT_WRITTEN));
+        };
         if let Some(original) = sealing.find_original(&self.top) {
             let why = format!("this folder is a copy of {original}");
             return Err(self.foreign_journal(id, why));
