@@ -5,6 +5,7 @@
 
 mod item;
 mod markdown;
+mod reader;
 mod severity;
 
 use std::ops::Range;
@@ -98,7 +99,7 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
             let problem = "no item has a severity, and the line ‘{}’ does not stand alone";
             Cause::not_a_verdict(&problem.replace("{}", CLEAN_LINE))
         };
-        return markdown::read(answer, false)?.ok_or_else(no_verdict);
+        return reader::read(answer, false)?.ok_or_else(no_verdict);
     };
     if found.len() > 1 {
         return Err(Cause::not_a_verdict(TWO));
@@ -113,7 +114,7 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
             "its JSON says clean and does not stand alone",
         ));
     }
-    match markdown::read(&around, true)? {
+    match reader::read(&around, true)? {
         None => Ok(findings),
         Some(_) => Err(Cause::not_a_verdict(TWO)),
     }

@@ -5,25 +5,21 @@ use crate::review::findings::{CLEAN_LINE, Severity};
 
 /// Phrases that mean `low`.
 const NOT_HIGH: [&str; 3] = [" non blocking ", " not blocking ", " non critical "];
-/// The severities with their words and with the signs that reviewers put in front of a finding. Of two readings of a word the
-/// heavier one is the safe one.
-const SEVERITIES: [(Severity, &str, &str); 3] = [
+/// The severities with their words and signs. Of two readings of a word the heavier one is the safe one.
+const SEVERITIES: [(Severity, &str); 3] = [
     (
         Severity::High,
         "high highest critical blocker blocking severe major must required urgent fatal showstopper \
-         p0 p1 sev0 sev1",
-        "\u{1f534}\u{1f7e5}\u{1f7e0}\u{1f7e7}\u{1f6a8}\u{26d4}\u{1f6d1}",
+         p0 p1 sev0 sev1 \u{1f534} \u{1f7e5} \u{1f7e0} \u{1f7e7} \u{1f6a8} \u{26d4} \u{1f6d1}",
     ),
     (
         Severity::Medium,
-        "medium med moderate important warning should p2 sev2",
-        "\u{1f7e1}\u{1f7e8}\u{26a0}",
+        "medium med moderate important warning should p2 sev2 \u{1f7e1} \u{1f7e8} \u{26a0}",
     ),
     (
         Severity::Low,
         "low lowest minor nit nitpick trivial suggestion info informational optional nice could \
-         question p3 p4 sev3 sev4",
-        "\u{1f7e2}\u{1f7e9}\u{1f535}\u{1f7e6}\u{26aa}\u{1f4a1}",
+         question p3 p4 sev3 sev4 \u{1f7e2} \u{1f7e9} \u{1f535} \u{1f7e6} \u{26aa} \u{1f4a1}",
     ),
 ];
 /// Words that a severity heading may have without being about something else.
@@ -58,36 +54,28 @@ fn is_among(word: &str, lists: &[&str]) -> bool {
     known.any(|one| one == word || one == singular)
 }
 
-/// Returns the severity that a lowercase word represents, alone or as a plural.
+/// Returns the severity that a lowercase word, alone or as a plural, or a sign represents.
 fn severity_of(word: &str) -> Option<Severity> {
     let mut severities = SEVERITIES.iter();
-    let found = severities.find(|(_, words, _)| is_among(word, &[words]));
-    found.map(|(severity, ..)| *severity)
+    let found = severities.find(|(_, words)| is_among(word, &[words]));
+    found.map(|(severity, _)| *severity)
 }
 
-/// Returns the severity that a sign represents.
-fn sign(character: char) -> Option<Severity> {
-    let mut severities = SEVERITIES.iter();
-    let found = severities.find(|(.., signs)| signs.contains(character));
-    found.map(|(severity, ..)| *severity)
+/// Returns the severity that a sign represents, such as a red circle.
+pub(super) fn sign(character: char) -> Option<Severity> {
+    (!character.is_ascii()).then(|| severity_of(character.encode_utf8(&mut [0; 4])))?
 }
 
 fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether each word of a text is a number or in one of these lists.
+/// Returns whether each word of a text is a number or in one of these lists, and one is in the first list.
 fn consists_of(text: &str, lists: &[&str]) -> bool {
-    words(text)
-        .split_whitespace()
-        .all(|word| is_number(word) || is_among(word, lists))
-}
-
-/// Returns whether a word of a text is in a list.
-fn has_word_of(text: &str, list: &str) -> bool {
-    words(text)
-        .split_whitespace()
-        .any(|word| is_among(word, &[list]))
+    let words = words(text);
+    let mut words = words.split_whitespace();
+    words.clone().any(|word| is_among(word, &lists[..1]))
+        && words.all(|word| is_number(word) || is_among(word, lists))
 }
 
 /// Returns the lowercase words of a text, each between spaces. Everything but letters and digits separates words.
@@ -96,11 +84,6 @@ fn words(text: &str) -> String {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
     words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
-}
-
-/// Returns whether a line begins with a sign, such as a red circle.
-pub(super) fn begins_with_sign(line: &str) -> bool {
-    line.chars().next().and_then(sign).is_some()
 }
 
 /// The severities that a text names, the heaviest first, and the number of findings that it announces.
@@ -265,16 +248,16 @@ fn says_none(sentence: &str) -> bool {
 
 /// Returns whether a heading is that of a list of findings without a severity: `Issues`, `Round 2 findings`.
 pub(super) fn is_list_title(text: &str) -> bool {
-    has_word_of(text, FILLERS) && consists_of(text, &[FILLERS, TASK_WORDS, "round"])
+    consists_of(text, &[FILLERS, TASK_WORDS, "round"])
 }
 
 /// Returns whether a heading is one below which a reviewer sums up: `Summary`, `Overall verdict: not yet`, `Code review`.
 pub(super) fn is_summary_title(text: &str) -> bool {
     let title = text.split(':').next().unwrap_or(text);
-    has_word_of(title, SUMMARY_WORDS) && consists_of(title, &[SUMMARY_WORDS, FILLERS])
+    consists_of(title, &[SUMMARY_WORDS, FILLERS])
 }
 
 /// Returns whether a heading is one below which a reviewer praises: `Strengths`, `What looks good`.
 pub(super) fn is_praise_title(text: &str) -> bool {
-    has_word_of(text, PRAISE_WORDS) && consists_of(text, &[PRAISE_WORDS])
+    consists_of(text, &[PRAISE_WORDS])
 }
