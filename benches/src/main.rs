@@ -5,7 +5,6 @@
 //! contain that are measured.
 
 mod commit;
-mod counter;
 mod many;
 mod pair;
 #[path = "../../tests/support/seal.rs"]
