@@ -41,7 +41,7 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
             Tag::Item => reader.list_item(part),
             Tag::TableRow => reader.row(part),
             Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(part)?,
-            _ => reader.paragraph(part, next),
+            _ => reader.paragraph(part, next)?,
         }
     }
     reader.verdict()
@@ -87,7 +87,7 @@ struct Reader {
     /// The level of the title, if the answer begins with one.
     title: Option<u8>,
     place: Place,
-    /// The newest section.
+    /// The newest section; empty outside of all sections.
     section: Section,
     /// Whether all closed sections of a severity say that there is nothing.
     none: BTreeMap<Severity, bool>,
@@ -136,11 +136,9 @@ impl Reader {
         }
         self.has_more = true;
         if is_praise_title(title) {
-            self.close()?;
-            self.place = Place::Praise;
+            self.close(Place::Praise)?;
         } else if is_title || is_summary {
-            self.close()?;
-            self.place = Place::Outside;
+            self.close(Place::Outside)?;
         } else if matches!(self.place, Place::Finding(above) if above < level) {
             self.hang(&[title.to_owned()]);
         } else if is_within && is_none(title) {
@@ -176,7 +174,7 @@ impl Reader {
         match self.place {
             // `High: 2` outside of findings counts findings in another place.
             Place::Outside | Place::Praise if is_severity => {}
-            place if is_none => self.section.says_none |= place == Place::Section,
+            _ if is_none => self.section.says_none = true,
             _ => self.item(label.map(|(severity, _)| severity), text, rest),
         }
     }
@@ -211,13 +209,14 @@ impl Reader {
         self.add(severity, text, rest);
         let title = self.section.unknown_title.clone();
         self.hang(title.as_slice());
-        self.section.has_items = true;
+        self.section.has_items = self.place != Place::Praise;
     }
 
-    fn paragraph(&mut self, part: &Part, next: Option<&Part>) {
+    fn paragraph(&mut self, part: &Part, next: Option<&Part>) -> Result<(), Cause> {
         let text = part.text.trim();
         if is_clean_line(text) {
-            return self.clean_line();
+            self.clean_line();
+            return Ok(());
         }
         let is_intro = next.is_some_and(Part::is_item) && text.trim_end_matches('*').ends_with(':');
         let in_section = self.place == Place::Section;
@@ -234,8 +233,7 @@ impl Reader {
             && self.section.level == LINE_LEVEL
         {
             // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
-            self.section.has_items = false;
-            self.place = Place::Outside;
+            self.close(Place::Outside)?;
         } else if self.is_below_finding() {
             self.hang(&lines);
         } else if in_section && is_none(text) && lines.len() == 1 {
@@ -248,6 +246,7 @@ impl Reader {
                 self.add(None, &lines[0], &lines[1..]);
             }
         }
+        Ok(())
     }
 
     /// Takes a quotation, code or HTML.
@@ -281,7 +280,7 @@ impl Reader {
     }
 
     fn open(&mut self, line: usize, level: u8, words: SeverityWords) -> Result<(), Cause> {
-        self.close()?;
+        self.close(Place::Section)?;
         self.is_rated |= !words.severities.is_empty();
         self.section = Section {
             line,
@@ -291,18 +290,18 @@ impl Reader {
             before: self.findings.len(),
             ..Section::default()
         };
-        self.place = Place::Section;
         Ok(())
     }
 
-    /// Ends the section that is open.
-    fn close(&mut self) -> Result<(), Cause> {
+    /// Ends the section that is open, and goes on in another place.
+    fn close(&mut self, place: Place) -> Result<(), Cause> {
         // Above a section, the clean line is that of a text that goes on.
         self.has_clean_line = false;
         let is_empty = self.findings.len() == self.section.before && !self.section.says_none;
         if let Some(title) = self.section.unknown_title.take_if(|_| is_empty) {
             self.add(None, &title, &[]);
         }
+        self.place = place;
         let section = std::mem::take(&mut self.section);
         if let Some(cause) = section.uncounted {
             return Err(cause);
@@ -321,27 +320,22 @@ impl Reader {
 
     fn clean_line(&mut self) {
         self.has_clean_line = true;
-        self.section.says_none |= self.place == Place::Section;
+        self.section.says_none = true;
     }
 
     /// Returns whether text that is no item belongs to the last finding.
     fn is_below_finding(&self) -> bool {
-        match self.place {
-            Place::Section | Place::Outside => self.section.has_items,
-            Place::Finding(_) => true,
-            Place::Praise => false,
-        }
+        self.section.has_items || matches!(self.place, Place::Finding(_))
     }
 
     /// Adds a finding, with the heavier one of its severity and that of the section around it. One without any is high.
     fn add(&mut self, severity: Option<Severity>, text: &str, rest: &[String]) {
         self.is_rated |= severity.is_some();
-        let in_section = matches!(self.place, Place::Section | Place::Finding(_));
         let around = self.section.words.severities.first().copied();
-        let heavier = around.filter(|_| in_section).into_iter().chain(severity);
+        let heavier = around.into_iter().chain(severity).min();
         self.section.uncounted.take_if(|_| !self.section.says_none);
-        self.findings
-            .push(item::finding(heavier.min().unwrap_or_default(), text));
+        let finding = item::finding(heavier.unwrap_or_default(), text);
+        self.findings.push(finding);
         self.hang(rest);
     }
 
@@ -365,7 +359,7 @@ impl Reader {
         let is_clean_line = self.has_clean_line;
         let says_none = self.section.says_none;
         let says_more = self.section.uncounted.take_if(|_| says_none).is_some();
-        self.close()?;
+        self.close(Place::Outside)?;
         if !self.findings.is_empty() {
             let findings = self.is_rated.then(|| with_findings(self.findings));
             return findings.transpose();

@@ -72,8 +72,8 @@ fn is_number(word: &str) -> bool {
 
 /// Returns whether each word of a text is a number or in one of these lists, and one is in the first list.
 fn consists_of(text: &str, lists: &[&str]) -> bool {
-    let words = words(text);
-    let mut words = words.split_whitespace();
+    let plain = words(text);
+    let mut words = plain.split_whitespace();
     words.clone().any(|word| is_among(word, &lists[..1]))
         && words.all(|word| is_number(word) || is_among(word, lists))
 }
