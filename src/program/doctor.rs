@@ -155,17 +155,15 @@ fn check_hooks(info: &ProgramInfo, hooks: &StopHooks) -> Checked {
             format!("remove `{HOOKS_OFF}` from that file"),
         );
     }
-    if let Some(place) = &hooks.ours {
-        return Ok(format!("our Stop hook is called by {place}"));
-    }
-    if info.plugin.is_some() {
-        return Ok("enabled; our plugin is not installed".to_owned());
-    }
     let program = info.program;
-    warn(
-        format!("no Stop hook calls {program}, so no loop is driven"),
-        format!("add the output of this to .claude/settings.json:\n    {program} hooks"),
-    )
+    match (&hooks.ours, info.plugin) {
+        (Some(place), _) => Ok(format!("our Stop hook is called by {place}")),
+        (None, Some(_)) => Ok("enabled; our plugin is not installed".to_owned()),
+        (None, None) => warn(
+            format!("no Stop hook calls {program}, so no loop is driven"),
+            format!("add the output of this to .claude/settings.json:\n    {program} hooks"),
+        ),
+    }
 }
 
 /// Checks that no Stop hook of another plugin works on our state folder.

@@ -238,14 +238,10 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> Result<Exit, Failure> {
     let watched = round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event));
     // Only an interrupt ends it early.
     let was_running = watched.map_err(|_| {
-        Failure::with_help(
-            Exit::Interrupted,
-            "no longer followed; the review itself goes on".to_owned(),
-            &format!(
-                "to see it again:\n    {} review {id} --follow",
-                info.program
-            ),
-        )
+        let message = "no longer followed; the review itself goes on".to_owned();
+        let command = format!("{} review {id} --follow", info.program);
+        let help = format!("to see it again:\n    {command}");
+        Failure::with_help(Exit::Interrupted, message, &help)
     })?;
     let Some(run) = rounds::runs(raw).pop() else {
         console.line(&format!("no review of loop {id} has run yet"));

@@ -28,11 +28,8 @@ fn row(
     archived: bool,
     now: Timestamp,
 ) -> Json {
-    let store = if archived {
-        store.archived_store(listed.id.as_str())
-    } else {
-        store
-    };
+    let place = archived.then(|| store.archived_store(listed.id.as_str()));
+    let store = place.unwrap_or(store);
     let entries = store.journal(&listed.id).unwrap_or_default();
     let past = Past::new(machine, entries.into());
     let last = past.changes().next_back();
@@ -97,17 +94,15 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, F
         return Ok(Exit::Complete);
     }
     let subject = about(info.table).unwrap_or_default();
-    let text = super::render(
-        LIST,
-        &json!({
-            "rows": rows,
-            "finished": finished,
-            "has_modes": info.table.modes.len() > 1,
-            "has_rounds": info.reviews(),
-            "subject": subject.replace('_', " "),
-            "program": info.program,
-        }),
-    )?;
+    let facts = json!({
+        "rows": rows,
+        "finished": finished,
+        "has_modes": info.table.modes.len() > 1,
+        "has_rounds": info.reviews(),
+        "subject": subject.replace('_', " "),
+        "program": info.program,
+    });
+    let text = super::render(LIST, &facts)?;
     for line in out::table(&text).lines() {
         let head = if line.starts_with("LOOP ") { line } else { "" };
         out::emphasize(line, head, out::HEADING);

@@ -78,13 +78,9 @@ fn error(place: &str, message: &str) -> Failure {
 fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, Failure> {
     let place = |start: usize| {
         let before = &text[..text.floor_char_boundary(start)];
-        let line = before.matches('\n').count() + 1;
-        let column = before
-            .rsplit('\n')
-            .next()
-            .map_or(0, |last| last.chars().count())
-            + 1;
-        format!("{}:{line}:{column}", text::exact(file))
+        let lines: Vec<&str> = before.split('\n').collect();
+        let column = lines[lines.len() - 1].chars().count() + 1;
+        format!("{}:{}:{column}", text::exact(file), lines.len())
     };
     let table = DeTable::parse(text).map_err(|problem| {
         let start = problem.span().map_or(text.len(), |span| span.start);
