@@ -68,33 +68,29 @@ pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
     };
     let runs = runs(raw);
     let personas = review_personas(raw.table(), spec);
-    let row = |round: u64, run: Option<&Run>| {
+    let line = |round: u64, run: Option<&Run>, counts: Option<Counts>| {
         let label = run.map_or(persona(personas, round).label, |run| &run.began.persona);
         let file = run.and_then(|run| run.ended.findings.as_ref());
         RoundLine {
             round,
             persona: text::one_line(label, 100),
-            counts: run.and_then(Run::counts),
+            counts,
             file: file.and_then(|file| file.path.file_name().map(text::shown)),
         }
     };
     if spec.is_numbered() {
-        let with_file = runs.iter().filter(|run| run.ended.findings.is_some());
-        return with_file
-            .map(|run| row(run.began.round, Some(run)))
-            .collect();
+        let runs = runs.iter().filter(|run| run.ended.findings.is_some());
+        let lines = runs.map(|run| line(run.began.round, Some(run), run.counts()));
+        return lines.collect();
     }
-    let of_round = |round| {
+    let lines = (1..=raw.count(spec.round).min(1000)).map(|round| {
         let run = runs.iter().rfind(|run| run.began.round == round);
         let path = findings_file::findings_path(raw.store(), raw.id(), round);
-        let mut row = row(round, run);
-        row.counts =
-            (raw.store().read(&path).ok()).and_then(|file| row.counts.or(counts_of(&file)));
-        row
-    };
-    (1..=raw.count(spec.round).min(1000))
-        .map(of_round)
-        .collect()
+        let file = raw.store().read(&path).ok();
+        let counts = file.and_then(|file| run.and_then(Run::counts).or(counts_of(&file)));
+        line(round, run, counts)
+    });
+    lines.collect()
 }
 
 /// Returns the verdicts that count in the round that a loop is in, oldest first; none if they cannot be read.
@@ -188,8 +184,8 @@ pub fn caveats(raw: &Raw) -> Vec<String> {
         ));
     }
     let records = journal.iter().filter_map(Entry::change).filter_map(record);
-    let waived = records.filter(|record| record.waived);
-    let mut waived: Vec<String> = waived.map(|record| record.round.to_string()).collect();
+    let unreviewed = records.filter(|record| record.waived);
+    let mut waived: Vec<String> = unreviewed.map(|record| record.round.to_string()).collect();
     waived.dedup();
     if !waived.is_empty() {
         let variable = ProgramInfo::new(raw.table()).variable("EVIDENCE");

@@ -55,12 +55,12 @@ fn render(
     let name = command.name;
     let is_start = command.transition.is_none() && command.call.starts_with("start");
     let is_own = command.transition.is_none() && !is_start;
-    let own = if is_own { name } else { "" };
+    let common_name = if is_own { name } else { "" };
     // Only the user may run the others. The prompt hook keeps their arguments.
-    let by_user = !["doctor", "status"].contains(&own);
+    let by_user = !["doctor", "status"].contains(&common_name);
     let goes_on = match command.transition {
         Some(transition) => !ends(info.table, transition),
-        None => !["pause", "rollback", "doctor"].contains(&own),
+        None => !["pause", "rollback", "doctor"].contains(&common_name),
     };
     let called = command_line::find(whole, command.call);
     let doc = match (command.doc, called.and_then(Command::get_about)) {
@@ -95,7 +95,7 @@ fn render(
             "plugin": plugin,
             "call": call,
             "is_start": is_start,
-            "own": own,
+            "own": common_name,
             "goes_on": goes_on,
             "reviews": info.reviews(),
         }))?,
@@ -159,8 +159,8 @@ pub(in crate::program) fn loop_rules(program: &Program) -> Vec<String> {
 fn files_to_write(table: &Table) -> Vec<String> {
     let behaviours = table.phases.iter().filter_map(|phase| phase.on_stop);
     let waiting = behaviours.filter(|behaviour| behaviour.name == "require-file");
-    let paths = waiting.filter_map(|behaviour| behaviour.parameter("path"));
-    let mut paths: Vec<String> = paths.map(str::to_owned).collect();
+    let templates = waiting.filter_map(|behaviour| behaviour.parameter("path"));
+    let mut paths: Vec<String> = templates.map(str::to_owned).collect();
     for field in table.state.declared {
         if let serde_json::Value::String(text) = (field.initial)() {
             let name = format!("{{{}}}", field.name);

@@ -113,8 +113,8 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
         files.insert(format!("hooks/{verb}-hook.sh"), hook);
     }
     files.extend(commands.into_iter().map(|one| (one.path, one.text)));
-    let own = info.files.iter();
-    files.extend(own.map(|file| (file.name.to_owned(), file.text.to_owned())));
+    let machine_files = info.files.iter();
+    files.extend(machine_files.map(|file| (file.name.to_owned(), file.text.to_owned())));
     Ok(files)
 }
 

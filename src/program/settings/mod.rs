@@ -157,8 +157,8 @@ impl Settings {
     pub(super) fn unknown_reviewer(&self, name: &str) -> String {
         let name = text::one_line(name, 80);
         let known: Vec<&str> = self.reviewers.keys().map(String::as_str).collect();
-        let known = known.join("`, `");
-        format!("`{name}` is not a reviewer\nchoose `{AUTO}`, `{known}`")
+        let names = known.join("`, `");
+        format!("`{name}` is not a reviewer\nchoose `{AUTO}`, `{names}`")
     }
 
     /// Returns the time without a sign of life after which a loop is archived.
