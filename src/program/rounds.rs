@@ -79,8 +79,8 @@ pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
         }
     };
     if spec.is_numbered() {
-        let runs = runs.iter().filter(|run| run.ended.findings.is_some());
-        let lines = runs.map(|run| line(run.began.round, Some(run), run.counts()));
+        let with_file = runs.iter().filter(|run| run.ended.findings.is_some());
+        let lines = with_file.map(|run| line(run.began.round, Some(run), run.counts()));
         return lines.collect();
     }
     let lines = (1..=raw.count(spec.round).min(1000)).map(|round| {
