@@ -54,7 +54,7 @@ fn state_folder_that_leads_into_git_is_refused() {
     let note = cloned.fire().approved();
     has(
         &note,
-        ".claude/claudex is not trusted: it is a symlink; remove it",
+        ".claude/claudex is not trusted: it is a symlink; move it away",
     );
     for line in COMMANDS {
         let ran = cloned.run(&line.replace("ID", "20261122-005333-0a1b2c"));
