@@ -96,7 +96,8 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
     let found = values(answer)?;
     let Some((place, only)) = found.first() else {
         let no_verdict = || {
-            let problem = "no item has a severity, and the line ‘{}’ does not stand alone";
+            let problem =
+                "it has neither a finding with a severity nor the line ‘{}’ and nothing else";
             Cause::not_a_verdict(&problem.replace("{}", CLEAN_LINE))
         };
         return reader::read(answer, false)?.ok_or_else(no_verdict);
@@ -163,10 +164,12 @@ fn without_fence(answer: &str) -> &str {
 /// Returns the JSON answers of a text, each with its place. They begin a line: text within a sentence is quoted.
 fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Cause> {
     let mut found = Vec::new();
-    let Some(last_key) = KEYS.iter().filter_map(|key| text.rfind(key)).max() else {
+    let is_object = serde_json::from_str::<Map<String, Value>>(text).is_ok();
+    let last_key = KEYS.iter().filter_map(|key| text.rfind(key)).max();
+    let Some(last_key) = last_key.or(is_object.then_some(0)) else {
         return Ok(found);
     };
-    let is_meant = |text: &str| KEYS.iter().any(|key| text.contains(key));
+    let is_meant = |text: &str| is_object || KEYS.iter().any(|key| text.contains(key));
     let mut at = 0;
     while at <= last_key {
         let rest = text[at..].trim_start_matches(is_blank);

@@ -269,7 +269,7 @@ impl Reader {
         });
         let is_code = matches!(part.tag, Tag::CodeBlock(_));
         let in_section = self.place == Place::Section;
-        if self.is_below_finding() {
+        if self.is_below_finding() && !(is_code && part.is_refused()) {
             self.hang(&lines);
         } else if part.is_refused() || has_items && !(in_section && is_code) {
             return Err(uncounted(part));
