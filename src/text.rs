@@ -26,7 +26,11 @@ pub fn pasteable(message: &str) -> String {
                 rest = after;
             }
             Some((words, after)) if !words.contains('\n') => {
-                safe.extend(["‘", &curl_quotes(words), "’"]);
+                // The quotes of TOML stay, so that it can be copied.
+                let mut parts = words.split([' ', '"', '{', '}', '<']);
+                let is_toml = parts.all(|part| part.is_empty() || is_word(part));
+                let quoted = Some(words.to_owned()).filter(|_| is_toml);
+                safe.extend(["‘", &quoted.unwrap_or_else(|| curl_quotes(words)), "’"]);
                 rest = after;
             }
             _ => safe.push('‘'),
@@ -35,13 +39,9 @@ pub fn pasteable(message: &str) -> String {
     safe.push_str(rest);
     let mut after_word = false;
     let quotes = safe.chars().map(|character| {
-        let opens = character == '\'' && !after_word;
+        let mark = if after_word { '’' } else { '‘' };
         after_word = character.is_alphanumeric() || ".,;:!?)]}>".contains(character);
-        match character {
-            '\'' if opens => '‘',
-            '\'' => '’',
-            other => other,
-        }
+        if character == '\'' { mark } else { character }
     });
     let safe: String = quotes.collect();
     safe.replace("$(", "$ (").replace("${", "$ {")
@@ -149,6 +149,6 @@ mod tests {
     fn substitutions_are_typographic_and_single_words_stay() {
         assert_eq!(pasteable("`a-b.c` and `x y`, `"), "`a-b.c` and ‘x y’, ‘");
         assert_eq!(pasteable("``; `a\nb` ``"), "‘’; ‘a\nb‘ ’‘");
-        assert_eq!(pasteable("'${HOME}' `say \"x\"`"), "‘$ {HOME}’ ‘say “x”’");
+        assert_eq!(pasteable("'${HOME}' `say \"x\"`"), "‘$ {HOME}’ ‘say \"x\"’");
     }
 }

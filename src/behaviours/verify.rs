@@ -82,7 +82,7 @@ fn load(raw: &Raw) -> Result<Vec<Command>, String> {
     let lines = match facts.commands.get() {
         Some(Ok(lines)) if !lines.is_empty() => lines,
         Some(Err(why)) => return Err(text::one_line(why, MAX_COMMAND_CHARS)),
-        _ => return Err("the program gives no command to run".to_owned()),
+        _ => return Err("no commands verify the work here".to_owned()),
     };
     let count = lines.len();
     if count > MAX_COMMANDS {

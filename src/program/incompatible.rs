@@ -5,7 +5,7 @@ use camino::Utf8Path;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
-use super::shell;
+use super::{loops, shell};
 use crate::behaviours::loop_message;
 use crate::machine::Refusal;
 use crate::machine::table::Table;
@@ -59,22 +59,25 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> 
                 )
             }
             WhyNotOurs::PutBack { .. } => {
-                let program = info.program;
-                let file = shell::quote(&text::exact(path));
-                format!(
-                    "{program} resume {id} keeps the loop’s state, {program} import {file} takes the file’s"
-                )
+                let resume = info.command(&format!("resume {id}"));
+                let import = info.command(&import_of(root, path));
+                format!("to keep the loop’s state:{resume}\nto take the file’s:{import}")
             }
             WhyNotOurs::NoJournal | WhyNotOurs::NoMachine => {
-                // It has the path below the project's root: a message cannot have the quotes that another path may need.
-                let below = path.strip_prefix(root).unwrap_or(path);
-                let import = || format!("import {}", shell::quote(&text::exact(below)));
+                let import = || import_of(root, path);
                 let words = info.take_up.map_or_else(import, str::to_owned);
                 format!("to continue it:{}", info.command(&words))
             }
         },
         _ => return None,
     })
+}
+
+/// Returns the command that imports a document, with its path below a folder: a message cannot have the quotes that another path
+/// may need.
+fn import_of(folder: &Utf8Path, path: &Utf8Path) -> String {
+    let below = path.strip_prefix(folder).unwrap_or(path);
+    format!("import {}", shell::quote(&text::exact(below)))
 }
 
 /// Returns the user's options for a loop in the way of a start: its own, or those of a loop that cannot be opened.
@@ -118,7 +121,7 @@ pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
         ) => Exit::Refused,
         _ => Exit::Internal,
     };
-    match help(info, Utf8Path::new(""), &error) {
+    match help(info, &loops::here().unwrap_or_default(), &error) {
         Some(help) => Failure::with_help(exit, error.to_string(), &help),
         None => Failure::new(exit, error),
     }

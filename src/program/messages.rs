@@ -76,10 +76,13 @@ pub fn unchanged(raw: &Raw) -> String {
     }
 }
 
-/// Returns the command lines of the transitions that are open to somebody now.
+/// Returns the command lines that change a loop now: of the answer if its phase asks, and of the open transitions.
 fn possible(raw: &Raw) -> String {
-    let ways = loop_message::ways(raw).into_iter();
-    text::command_lines(&ways.map(|way| way.command).collect::<Vec<_>>())
+    let behaviour = phase(raw).on_stop.as_ref();
+    let asks = behaviour.is_some_and(|one| one.name == "ask");
+    let mut commands = Vec::from_iter(asks.then(|| loop_message::answering(raw)));
+    commands.extend(loop_message::ways(raw).into_iter().map(|way| way.command));
+    text::command_lines(&commands)
 }
 
 /// Removes the files beside the document of a loop that is over. A failure is noted in the folder's log.

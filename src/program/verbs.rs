@@ -204,8 +204,8 @@ pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle) {
     }
     if phase.terminal {
         out::line(&format!(
-            "It is over. Its files stay in {}",
-            text::shown(raw.store().folder())
+            "It is over. Its state stays: {}",
+            text::exact(raw.store().path_of(raw.id()))
         ));
         return;
     }

@@ -61,7 +61,7 @@ impl Extension for Stages {
             command("orchestrator", Group::SetUp)
                 .about("Print the instructions for the orchestrator"),
             command("take-up", Group::Person)
-                .about("Continue from a state document that another program wrote"),
+                .about("Continue from a state document that has no journal here"),
         ]
     }
 
@@ -81,11 +81,19 @@ impl Extension for Stages {
     }
 
     fn arguments(&self, command: Command) -> Command {
-        let anew = arg!(--anew "Move aside the state and the summaries of another program");
+        let anew = arg!(--anew "Move an earlier state and its summaries aside first");
         command.mut_subcommand("start", |start| start.arg(anew))
     }
 
     fn start(&self, start: &mut StartRequest<'_>) -> Result<(), Failure> {
+        if let Some(draft) = start.text("draft_file")
+            && !draft.is_empty()
+            && !start.here.join(draft).is_file()
+        {
+            let message = format!("cannot find the draft {}", text::shown(draft));
+            let help = "name a file, or leave --draft-file out";
+            return Err(Failure::with_help(Exit::Usage, message, help));
+        }
         take_up::before_start(start)?;
         start.set("open", json!(new_dispatch(start.store.root(), 1)));
         start.set("created", format!("{:.0}", start.beginning.now));

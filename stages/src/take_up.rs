@@ -1,5 +1,5 @@
-//! The state document of schema 2 that another program wrote: `take-up` continues from it, and `start --anew`
-//! moves it aside. Only the user may. Keys that are not read here stay as they are.
+//! The state document of schema 2 that has no journal: `take-up` continues from it, and `start --anew` moves it aside.
+//! Only the user may. Keys that are not read here stay as they are.
 
 use std::io;
 
@@ -9,6 +9,7 @@ use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{Program, import, locate, loops, out};
+use claudex_loop::store::{Listed, Store};
 use claudex_loop::{Timestamp, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -38,8 +39,9 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     let text = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let document = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
+    // A document of this program, whose journal is gone.
     if keys.contains_key("loop") {
-        return Err("it is a document of this program; use `stages import`".to_owned());
+        return Ok(text.to_owned());
     }
     let known: Schema2 = serde_json::from_value(Json::Object(keys.clone()))
         .map_err(|error| text::one_line(&text::shown(error.to_string()), 200))?;
@@ -87,6 +89,22 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
 /// Continues from the document of another program.
 pub(crate) fn take_up(program: &Program) -> Result<Exit, Failure> {
     let store = locate::for_start(program.info.state, &loops::here()?);
+    if let Some(own) = own_pipeline(&store) {
+        let (state, help) = if own.terminal {
+            (
+                "over",
+                format!("to begin a new one:{}", INFO.command("start")),
+            )
+        } else {
+            let next = INFO.command("next");
+            (
+                "taken up already",
+                format!("for the instruction, run:{next}"),
+            )
+        };
+        let message = format!("pipeline {} is {state}", own.id);
+        return Err(Failure::refuse(message, &help));
+    }
     let convert = |bytes: Vec<u8>| match convert(&bytes, store.root()) {
         Ok(document) => Ok(document.into_bytes()),
         Err(why) => Err(format!("{why} (`stages start --anew` moves it aside)")),
@@ -95,26 +113,38 @@ pub(crate) fn take_up(program: &Program) -> Result<Exit, Failure> {
     import::import(program, "take-up", &file, None, convert)
 }
 
-/// Moves the files of another program aside if `--anew` asks for it and no pipeline of ours is under way.
+/// Returns the pipeline of this program in the project.
+fn own_pipeline(store: &Store) -> Option<Listed> {
+    let mut listed = store.list().into_iter();
+    listed.find(|one| store.loop_folder(&one.id).exists())
+}
+
+/// Moves the files that are there aside if `--anew` asks for it and no pipeline of this program is under way. Without `--anew`,
+/// refuses a document that has no journal.
 pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     let store = request.store;
-    let is_under_way = || {
-        let mut listed = store.list().into_iter();
-        listed.any(|one| !one.terminal && store.loop_folder(&one.id).exists())
-    };
-    if !request.flag("anew") || is_under_way() {
+    let own = own_pipeline(store);
+    let file = store.root().join(STATE);
+    if !request.flag("anew") && own.is_none() && file.exists() {
+        let name = text::shown(file);
+        let message = format!("{name} has no journal, so no start made it here");
+        let [take_up, anew] = ["take-up", "start --anew"].map(|words| INFO.command(words));
+        let help = format!("to continue it:{take_up}\nto move it aside and start again:{anew}");
+        return Err(Failure::refuse(message, &help));
+    }
+    if !request.flag("anew") || own.is_some_and(|own| !own.terminal) {
         return Ok(());
     }
     let actor = Caller::from_env().actor(request.flag("from_prompt"));
     loops::person_only(INFO, actor, "start --anew", None)?;
 
     let moved = move_aside(store.root()).map_err(|error| {
-        let message = format!("cannot move aside what another program wrote: {error}");
+        let message = format!("cannot move the earlier state and summaries aside: {error}");
         let help = "nothing was started; make the folder requirements writable and start again";
         Failure::with_help(Exit::Internal, message, help)
     })?;
     if let Some(folder) = moved {
-        let line = format!("what another program wrote was moved to requirements/{folder}.");
+        let line = format!("the earlier state and summaries were moved to requirements/{folder}.");
         out::note(&INFO.line(&line));
     }
     Ok(())

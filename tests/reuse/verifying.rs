@@ -125,7 +125,7 @@ fn forged_notes_do_not_pass_a_changed_list() {
 #[test]
 fn configured_name_is_allowed() {
     let project = project(&[]);
-    refuses(&project, "verify", "the program gives no command to run");
+    refuses(&project, "verify", "no commands verify the work here");
     add(&project, "tidy");
     does(&project, "verify", "$ tidy\nexit status 0\ntidied");
 }

@@ -13,7 +13,9 @@ use serde_json::Value as Json;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{durations, loops, out};
+use crate::machine::PhaseDeclaration as _;
 use crate::message::{Message, render_in};
+use crate::review::ReviewSpec;
 use crate::review::personas::machine_personas;
 use crate::text;
 
@@ -49,7 +51,12 @@ pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {
     let all = machine_personas(info.table);
     for (round, persona) in (1..).zip(all) {
         let later = if round == all.len() { " and later" } else { "" };
-        out::line(&format!("Round {round}{later}: {}", persona.label));
+        let mut phases = info.table.phases.iter();
+        let names_it = |spec: &ReviewSpec| spec.personas.iter().any(|one| one.name == persona.name);
+        let phase = phases.find(|phase| phase.review().is_some_and(names_it));
+        let of_round = || format!("Round {round}{later}");
+        let place = phase.map_or_else(of_round, |phase| format!("Phase {}", phase.stored));
+        out::line(&format!("{place}: {}", persona.label));
         out::line(&format!("  {}", text::one_line(persona.prompt.text, 1000)));
     }
     Ok(Exit::Complete)

@@ -86,9 +86,11 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     let spec = specs.next().filter(|spec| !spec.is_numbered());
     let fields = info.table.state.declared.iter().filter_map(|field| {
         let value = facts["fields"].get(field.name)?;
+        let is_data = matches!(field.kind, FieldKind::Data(_));
         // A path such as that of the plan is news to a reader, also the usual one.
         let is_news = matches!(field.kind, FieldKind::Path) || *value != (field.initial)();
-        is_news.then(|| (field.name, text::one_line(&to_plain(value), MAX_LINE_CHARS)))
+        (is_news && !is_data)
+            .then(|| (field.name, text::one_line(&to_plain(value), MAX_LINE_CHARS)))
     });
     let values = json!({
         "loop": facts,

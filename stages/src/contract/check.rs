@@ -1,6 +1,7 @@
 //! The rules of a summary but for the types of its flags. Each function corrects the summary as a lenient reader takes it.
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use claudex_loop::store::to_plain;
 use claudex_loop::text;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -51,13 +52,21 @@ impl Reader<'_> {
 
     /// Returns the value of one of the seven keys if it has its type.
     fn require<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
-        let (rule, detail) = match self.keys.get(key).map(T::deserialize) {
-            Some(Ok(typed)) => return Some(typed),
-            Some(Err(error)) => (Rule::BadType, format!("`{key}` has an {error}")),
+        let is_status = key == "status";
+        let (rule, detail) = match self
+            .keys
+            .get(key)
+            .map(|value| (value, T::deserialize(value)))
+        {
+            Some((_, Ok(typed))) => return Some(typed),
+            Some((value, Err(_))) if is_status => {
+                let found = quote(&to_plain(value));
+                (Rule::UnknownStatus, format!("found {found}"))
+            }
+            Some((_, Err(error))) => (Rule::BadType, format!("`{key}` has an {error}")),
+            None if is_status => (Rule::UnknownStatus, "it is missing".to_owned()),
             None => (Rule::MissingField, format!("`{key}` is missing")),
         };
-        let is_status = key == "status";
-        let rule = if is_status { Rule::UnknownStatus } else { rule };
         self.add(rule, &format!("/{key}"), &text::shown(detail));
         None
     }

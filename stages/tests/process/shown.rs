@@ -36,6 +36,8 @@ fn dispatch_has_task_and_names_draft() {
     let project = Project::empty();
     let draft = "requirements/draft/my idea.md";
     project.write(draft, "A shop.\n");
+    let missing = project.agent(&["start", "--draft-file", "no idea.md"]);
+    has(&missing.usage(), "cannot find the draft no idea.md");
     project.agent(&["start", "--draft-file", draft]).done();
     for stage in 1..=7 {
         let text = project.agent(&["next"]).done();
@@ -180,4 +182,6 @@ fn wait_names_question_and_answer_command() {
     let awaited = "waits for: an answer to: Which way is it? (“Way 1”, “Way 2”)\n";
     has(&status, awaited);
     has(&status, &format!("the user continues it:\n    {answer}\n"));
+    // The data of the open dispatch is for the program.
+    assert!(!status.contains('{'), "{status}");
 }

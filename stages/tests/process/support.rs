@@ -22,6 +22,12 @@ impl Said {
     }
 
     #[track_caller]
+    pub(crate) fn usage(self) -> String {
+        assert_eq!(self.0.code, Some(2), "{}{}", self.0.out, self.0.err);
+        self.0.err
+    }
+
+    #[track_caller]
     pub(crate) fn refusal(self) -> String {
         assert_eq!(self.0.code, Some(1), "{}{}", self.0.out, self.0.err);
         self.0.err + &self.0.out

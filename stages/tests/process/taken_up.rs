@@ -32,6 +32,8 @@ fn project_with(lines: &str) -> Project {
         assert!(state.contains(kept), "{kept}: {state}");
     }
     assert_eq!(project.state("schema_version"), "2");
+    let message = project.person(&["take-up"]).refusal();
+    has(&message, "is taken up already");
     project
 }
 
@@ -117,7 +119,9 @@ fn unreadable_document_is_named_and_stays() {
         assert_eq!(project.read(STATE), before);
         let message = project.agent(&["start"]).refusal();
         assert!(
-            message.contains("\n            stages take-up\n") && !message.contains("import"),
+            message.contains("\n            stages take-up\n")
+                && message.ends_with("\n            stages start --anew\n")
+                && !message.contains("import"),
             "{message}"
         );
         assert_eq!(project.read(STATE), before);

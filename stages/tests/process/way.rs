@@ -174,6 +174,8 @@ fn not_ready_begins_another_round() {
     assert_eq!(next["key"], "analysis_mode_round_2");
     assert_eq!(next["round"], 2);
     assert_eq!(next["questions"][0]["options"].as_array().unwrap().len(), 4);
+    let id = project.next()["answer"].as_str().unwrap().to_owned();
+    has(&project.person(&["pause"]).refusal(), &id);
     let message = project.agent(&["answer", "rapid"]).refusal();
     has(&message, "an agent may not run");
     project.person(&["answer", "complete"]).done();
@@ -296,4 +298,5 @@ fn resume_binds_wait_to_the_session() {
             .map(|key| project.state(key)),
         ["false", "null", "null", "false"]
     );
+    assert_eq!(project.agent(&["next"]).done(), "The pipeline is over.\n\n");
 }

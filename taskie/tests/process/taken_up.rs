@@ -190,7 +190,10 @@ fn state_put_back_by_checkout_is_kept() {
     for line in [message, project.person(&["status", ID]).done()] {
         has(&line, "the file was put back, such as by a checkout");
         has(&line, "taskie resume billing");
-        has(&line, "taskie import ");
+        has(
+            &line,
+            "\n    taskie import .taskie/plans/billing/state.json",
+        );
     }
     project.person(&["continue-plan", ID]).refusal();
     assert_eq!(std::fs::read_to_string(&file).unwrap(), old);
