@@ -6,11 +6,11 @@ use claudex_loop::text;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::Phase;
 use crate::context::{self, legal_words, parse_word, word};
 use crate::files::Directory;
 use crate::files::name::{Group, Name};
 use crate::files::task::TaskFile;
+use crate::{Phase, work};
 
 /// The state, as far as the table reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,9 @@ pub struct Fields {
     pub phase: String,
     /// `current_task`, or `None` for null.
     pub current_task: Option<u64>,
+    /// The task whose row is done and that was not reviewed yet, if the plan has a journal.
+    #[serde(skip)]
+    pub unreviewed: Option<u64>,
 }
 
 impl Fields {
@@ -40,16 +43,20 @@ impl Fields {
             next_phase: (at != Phase::Standalone).then(|| word(at).to_owned()),
             phase: phase.into(),
             current_task,
+            unreviewed: None,
         }
     }
 }
 
 impl State {
-    /// Returns the state of a loop.
-    pub fn read(raw: &Raw) -> Self {
+    /// Returns the state of a loop with these files.
+    pub fn read(raw: &Raw, files: &Directory) -> Self {
         let current_task = Some(raw.count("current_task")).filter(|task| *task > 0);
         let phase = raw.text("phase");
-        Self::There(Fields::new(context::phase(raw), phase, current_task))
+        Self::There(Fields {
+            unreviewed: work::newest_done(raw, files),
+            ..Fields::new(context::phase(raw), phase, current_task)
+        })
     }
 }
 
@@ -80,6 +87,7 @@ impl Next {
             "last": text::one_line(last_phase(fields), 60),
             "task": task(fields.current_task),
             "pending": task(files.next_task()),
+            "unreviewed": task(fields.unreviewed),
             "completed": file.map(TaskFile::completed),
             "subtasks": file.map(|file| file.subtasks.len()),
             "done": files.done().count(),
@@ -103,7 +111,7 @@ impl Next {
 
     /// Returns whether the user has to decide first.
     pub fn asks(&self) -> bool {
-        self.step == "ask the user"
+        self.step.starts_with("ask the user")
     }
 }
 
@@ -156,8 +164,15 @@ fn key(fields: &Fields, files: &Directory) -> &'static str {
         Phase::AllCodeReview => "C17",
         Phase::NewPlan => "C18",
         Phase::CreateTasks => "C19",
-        Phase::CompleteTask | Phase::CompleteTaskTdd if files.next_task().is_none() => "C20none",
-        Phase::CompleteTask | Phase::CompleteTaskTdd => "C20",
+        Phase::CompleteTask | Phase::CompleteTaskTdd => {
+            let unreviewed = fields.unreviewed;
+            match unreviewed.and_then(|task| files.task_files.get(&task)) {
+                Some(file) if file.is_completed() => "C20done",
+                Some(_) => "C20open",
+                None if files.next_task().is_none() => "C20none",
+                None => "C20",
+            }
+        }
         Phase::Complete => "C21",
         Phase::Cancelled | Phase::Errored => "C21ended",
         Phase::Standalone => match last_phase(fields) {

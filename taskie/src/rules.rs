@@ -98,7 +98,7 @@ fn miscounted(coding: Coding, directory: &Directory) -> Vec<Problem> {
     let done = directory.done().count() as u64;
     if done != coding.done && !(is_current_done && done == coding.done + 1) {
         let problem = format!(
-            "{done} tasks are done, and {} have passed their review; a task is done once it has its own turn",
+            "{done} tasks are done, and {} have passed their review; do one task per turn: set the others back to pending",
             coding.done
         );
         found.push(violation(10, Name::Tasks, problem));

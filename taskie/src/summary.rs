@@ -59,7 +59,10 @@ impl Extension for Taskie {
                 raw.count("consecutive_clean")
             ));
         }
-        lines.extend(refused_commands(raw, &directory));
+        // At a task the next action names them.
+        let refused = refused_commands(raw, &directory);
+        let at = context::word(context::phase(raw));
+        lines.extend(refused.filter(|_| !at.starts_with("complete-task")));
         lines
     }
 
@@ -80,9 +83,9 @@ impl Extension for Taskie {
             _ if raw.count("max_reviews") == 0 => "the end of the turn: this plan has no reviews",
             _ if raw.count("phase_iteration") >= limit => {
                 return Some(NextAction::new(
-                    format!("you: all {limit} reviews of this cycle are used up"),
+                    format!("you: the reviews of this cycle are used up ({limit} of {limit})"),
                     format!(
-                        "more reviews, or go on with the findings that are open:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}"
+                        "more reviews, go on with the findings that are open, or end the automation:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}\n    taskie pause {id}"
                     ),
                 ));
             }
@@ -96,7 +99,7 @@ impl Extension for Taskie {
             }
         };
         let directory = stops::directory(raw).unwrap_or_default();
-        let next = next(&State::read(raw), &directory);
+        let next = next(&State::read(raw, &directory), &directory);
         let mut step = format!(
             "{} ({})\n    /taskie:continue-plan {id}",
             next.step, next.row

@@ -68,7 +68,7 @@ fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     missing(
         true,
         format!(
-            "task {task} is marked as done, and no file of the project has changed since it began; write its code"
+            "task {task} is marked as done, and no file of the project has changed since it began; write its code, or ask the user to run taskie drop-task {task} once its row says cancelled"
         ),
     )
 }

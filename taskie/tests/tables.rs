@@ -72,10 +72,11 @@ fn state(words: &str) -> State {
     match words[..] {
         ["none"] => State::None,
         ["broken"] => State::Broken,
-        [next_phase, phase, task] => State::There(Fields {
+        [next_phase, phase, task, ref unreviewed @ ..] => State::There(Fields {
             next_phase: Some(next_phase.to_owned()).filter(|word| word != "null"),
             phase: phase.to_owned(),
             current_task: task.parse().ok(),
+            unreviewed: unreviewed.first().and_then(|task| task.parse().ok()),
         }),
         _ => panic!("{words:?}"),
     }
@@ -149,8 +150,8 @@ fn files_beyond_limit_are_not_read() {
 #[test]
 fn table_agrees_with_counts() {
     let half = "tasks.md 1 done, 2 pending";
-    let passed = "S10 tasks.md: 1 tasks are done, and 0 have passed their review; a task is done once it has its own turn";
-    let ahead = "S10 tasks.md: 2 tasks are done, and 0 have passed their review; a task is done once it has its own turn";
+    let passed = "S10 tasks.md: 1 tasks are done, and 0 have passed their review; do one task per turn: set the others back to pending";
+    let ahead = "S10 tasks.md: 2 tasks are done, and 0 have passed their review; do one task per turn: set the others back to pending";
     let lost = "S10 tasks.md: 2 tasks are pending or done, and the plan has 3; put the table back: the user adds and drops tasks";
     let added = "S10 tasks.md: 2 tasks are pending or done, and the plan has 1; put the table back: the user adds and drops tasks";
     for (table, total, done, current, expected) in [

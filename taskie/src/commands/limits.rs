@@ -1,16 +1,22 @@
 //! The number of reviews and of tasks, which the user decides.
 
+use claudex_loop::machine::Raw;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::out;
+use claudex_loop::store::Entry;
 use claudex_loop::text;
 
 use super::Call;
+use crate::Phase;
 use crate::files::name::Name;
 use crate::files::tasks::Row;
 use crate::typestate::Transition;
 
 /// The most reviews per cycle, as for an edit of `max_reviews` by hand.
 pub(super) const MAX_REVIEWS: u64 = 99;
+
+/// The transitions that count the tasks.
+const COUNTS: [&str; 3] = ["tasks_written", "begin_task", "addressed"];
 
 /// Takes the number that is the first word of a call.
 fn take_number(call: &mut Call) -> Result<u64, Failure> {
@@ -44,7 +50,7 @@ pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
     let now = call.take(held, transition)?;
     let id = now.id();
     let limit = now.fields().max_reviews;
-    let line = format!("Plan {id}: at most {limit} reviews per cycle.");
+    let line = format!("Plan {id}: max_reviews is {limit} now.");
     if !is_grant {
         return call.print(&line);
     }
@@ -55,6 +61,17 @@ pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
 pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
     let held = call.open_for_person()?;
     let directory = call.directory(&held)?;
+    let active = directory.active().count() as u64;
+    let total = held.fields().tasks_total;
+    // Without automation nothing counts the rows.
+    if held.phase() != Phase::Standalone && active < total {
+        let id = held.id();
+        let problem = format!(
+            "plan {id} has {total} tasks, and tasks.md {active} that are pending or done: a row is missing"
+        );
+        let help = "nothing was changed; have the row of the task that was added written first";
+        return Err(Failure::refuse(problem, help));
+    }
     let last = directory.tasks.iter().map(|row| row.id).max();
     let row = last.map_or(1, |last| last + 1);
     let now = call.take(held, Transition::Add { row })?;
@@ -74,17 +91,27 @@ pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
     let id = held.id();
     let total = held.fields().tasks_total;
     let is_dropped = |row: &Row| row.id == task && !row.is_active();
-    // A task that was dropped before is not counted any more.
     let is_counted = (directory.active().count() as u64) < total;
-    if !is_counted || !directory.tasks.iter().any(is_dropped) {
+    if !is_counted || was_dropped(held.raw(), task) || !directory.tasks.iter().any(is_dropped) {
         let problem = format!(
             "plan {id} counts no task {task} that is cancelled or postponed, among {total} tasks"
         );
         let help = "have its row of tasks.md say cancelled or postponed, then drop it";
         return Err(Failure::refuse(problem, help));
     }
-    let now = call.take(held, Transition::Drop)?;
+    let now = call.take(held, Transition::Drop { task })?;
     let total = now.fields().tasks_total;
     out::line(&format!("Plan {} has {total} tasks now.\n", now.id()));
     call.say(&now)
+}
+
+/// Returns whether a task was dropped since the tasks were last counted.
+fn was_dropped(raw: &Raw, task: u64) -> bool {
+    let journal = raw.journal().unwrap_or_default();
+    let changes = journal.iter().rev().filter_map(Entry::change);
+    let mut uncounted = changes.take_while(|change| !COUNTS.contains(&&*change.what));
+    uncounted.any(|change| {
+        let args = change.args.as_ref().filter(|_| change.what == "drop");
+        args.is_some_and(|args| args["task"] == task)
+    })
 }

@@ -37,7 +37,7 @@ impl Plan {
             _ if has_journal => {
                 let opened = AnyLoop::open(&store.clone().to_look(), &id, Actor::Person)
                     .map_err(|error| incompatible::failure(call.info, error))?;
-                let state = State::read(opened.raw());
+                let state = State::read(opened.raw(), &directory);
                 held = Some(opened);
                 state
             }
@@ -57,7 +57,7 @@ impl Plan {
     }
 
     /// Prints the next step, the reason, and the commands that continue.
-    pub(super) fn tell(&self, next: &Next) -> Exit {
+    pub(super) fn tell(&self, call: &Call, next: &Next) -> Result<Exit, Failure> {
         let id = &self.id;
         out::line(&format!(
             "Plan {id}: {} ({}: {}).",
@@ -76,9 +76,11 @@ impl Plan {
                 commands.join("\n    ")
             ));
         }
-        match next.row {
-            "C24" => Exit::Refused,
-            _ => Exit::Complete,
+        let is_review = |held: &&AnyLoop| held.phase().review().is_some();
+        match self.held.as_ref().filter(is_review) {
+            _ if next.row == "C24" => Ok(Exit::Refused),
+            Some(held) if next.step.starts_with("end the turn") => call.say(held),
+            _ => Ok(Exit::Complete),
         }
     }
 
@@ -98,7 +100,7 @@ impl Plan {
                 return vec![format!("taskie pause {id} && taskie create-tasks {id}")];
             }
             "C17" => &["add-task", "drop-task K"],
-            "C20" if !has_pending => &["add-task", "drop-task K"],
+            "C20" if next.asks() => &["add-task", "drop-task K"],
             _ if !next.asks() => &[],
             _ if is_standalone && has_pending => &["create-tasks", "complete-task", "next-task"],
             _ if is_standalone => &["create-tasks"],
@@ -128,10 +130,18 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
         let entries = plans.read_dir_utf8().into_iter().flatten().flatten();
         let folders = entries.filter(|entry| entry.path().is_dir());
         let id = |name: &str| LoopId::parse(name, IdForm::Name).ok();
-        let mut ids = folders.filter_map(|entry| id(entry.file_name()));
-        match (named_id, ids.next(), ids.next()) {
-            (Some(alone), ..) => Ok((store, alone)),
-            (None, Some(only), None) if !is_named => Ok((store, only)),
+        let mut ids: Vec<LoopId> = folders.filter_map(|entry| id(entry.file_name())).collect();
+        ids.sort();
+        match (named_id, &ids[..]) {
+            (Some(alone), _) => Ok((store, alone)),
+            (None, [only]) if !is_named => Ok((store, only.clone())),
+            (None, [first, ..]) if !is_named && !ids.iter().any(|id| store.has_journal(id)) => {
+                let count = ids.len();
+                let names: Vec<&str> = ids.iter().map(LoopId::as_str).collect();
+                let problem = format!("{count} plans can be taken over: {}", names.join(", "));
+                let help = format!("name one:\n    taskie continue-plan {first}");
+                Err(Failure::refuse(problem, &help))
+            }
             _ => Err(failure),
         }
     })
@@ -139,7 +149,7 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
 
 pub(super) fn next(call: &Call) -> Result<Exit, Failure> {
     let plan = Plan::find(call)?;
-    Ok(plan.tell(&plan.next()))
+    plan.tell(call, &plan.next())
 }
 
 /// Checks the structure rules of any plan.

@@ -15,7 +15,7 @@ use claudex_loop::program::{
     Group, Program, attempts, incompatible, loops, messages, out, slash_arguments,
 };
 use claudex_loop::store::LoopId;
-use claudex_loop::{Actor, Beginning};
+use claudex_loop::{Actor, Beginning, Refusal};
 
 use crate::context::{self, word};
 use crate::files::Directory;
@@ -126,6 +126,8 @@ struct Call {
     from_prompt: bool,
     /// The words after it, byte for byte.
     words: String,
+    /// The name, and the words that were taken as arguments.
+    command: String,
 }
 
 impl Call {
@@ -149,6 +151,7 @@ impl Call {
         Self {
             info,
             name: name.to_owned(),
+            command: name.to_owned(),
             actor: caller.actor(from_prompt),
             caller,
             from_prompt,
@@ -165,6 +168,7 @@ impl Call {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         let first = first.to_owned();
         self.words = rest.to_owned();
+        self.command = format!("{} {first}", self.command);
         first
     }
 
@@ -172,7 +176,7 @@ impl Call {
     fn person_only(&self) -> Result<(), Failure> {
         let is_loop = |id: &&str| loops::find(self.info, Some(id)).is_ok();
         let id = self.first().filter(is_loop);
-        loops::person_only(self.info, self.actor, &self.name, id)
+        loops::person_only(self.info, self.actor, &self.command, id)
     }
 
     /// Opens the plan for a change.
@@ -210,7 +214,17 @@ impl Call {
         let now = held.take_transition(transition).map_err(|refused| {
             attempts::note_refusal(&store, &id, self.actor, &self.name, &refused.refusal);
             let help = messages::unchanged(refused.held.raw());
-            Failure::refuse(format!("plan {id}: {refused}"), &help)
+            let problem = match &*refused.refusal {
+                Refusal::Undeclared { .. } => {
+                    let at = word(refused.held.phase());
+                    format!(
+                        "plan {id} is at {at}, where {} is not possible",
+                        self.command
+                    )
+                }
+                refusal => format!("plan {id}: {refusal}"),
+            };
+            Failure::refuse(problem, &help)
         })?;
         self.enter(&now)?;
         Ok(now)

@@ -90,13 +90,17 @@ fn start_of(call: &Call) -> Result<Start, Failure> {
     }
 }
 
-/// Makes an id of the first words of a description.
+/// Makes an id of the first whole words of a description.
 fn id_of(description: &str) -> String {
     let letters = description.to_ascii_lowercase();
     let parts = letters.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-    let id: String = words.join("-").chars().take(MAX_ID_CHARS).collect();
-    match id.trim_end_matches('-') {
+    let id = words.join("-");
+    let fits = id.get(..=MAX_ID_CHARS).map_or(&*id, |start| {
+        let whole = start.rsplit_once('-').map(|(whole, _)| whole);
+        whole.unwrap_or(&start[..MAX_ID_CHARS])
+    });
+    match fits {
         "" => "plan".to_owned(),
         id => id.to_owned(),
     }
@@ -131,7 +135,7 @@ pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
             }
         }
     }
-    Ok(plan.tell(&next))
+    plan.tell(call, &next)
 }
 
 /// Takes a plan over into this session. Asks if another session may still be at work on it.

@@ -13,7 +13,11 @@ fn done_row_with_open_subtasks_is_under_way() {
     has(&project.blocks(), "do task 2");
     let refusal = project.agent(&["advance", "code-review"]).refusal();
     has(&refusal, "complete all subtasks of a task");
+    let next = project.person(&["next", ID]).done();
+    has(&next, "do task 2 with all of its subtasks (C20: its row");
     project.write(ID, "task-2.md", &task_file(2, "completed"));
+    let next = project.person(&["next", ID]).done();
+    has(&next, "code-review comes next (C20: task 2 is done");
     project.agent(&["advance", "code-review"]).done();
     assert_eq!(project.state(ID)["current_task"], 2);
 }
@@ -125,6 +129,12 @@ fn user_continues_at_limit_of_reviews() {
     let project = standalone();
     let refusal = project.person(&["max-reviews", "100", ID]).refusal();
     has(&refusal, "at most 99 reviews");
+    let refusal = project.person(&["more", "2", ID]).refusal();
+    has(
+        &refusal,
+        "plan billing is at standalone, where more 2 is not possible",
+    );
+    has(&project.agent(&["more", "2"]).refusal(), "taskie more 2");
 }
 
 #[test]
@@ -136,6 +146,8 @@ fn user_adds_and_drops_tasks() {
     has(&output, "another part");
     assert_eq!(project.state(ID)["current_task"], 4);
     has(&project.blocks(), "S10");
+    let refusal = project.person(&["add-task", ID]).refusal();
+    has(&refusal, "a row is missing");
     project.tasks(ID, 4, 1);
     project.person(&["check", ID]).done();
     for task in ["1", "3", "9"] {
@@ -151,11 +163,11 @@ fn user_adds_and_drops_tasks() {
     );
     project.person(&["drop-task", "3", ID]).done();
     project.person(&["check", ID]).done();
-    // It was dropped already.
-    project.person(&["drop-task", "3", ID]).refusal();
     // If the others are dropped as well, what is done is reviewed as a whole.
     let cancelled = table.replace("| pending |", "| cancelled |");
     project.write(ID, "tasks.md", &cancelled);
+    // It was dropped already.
+    project.person(&["drop-task", "3", ID]).refusal();
     project.person(&["drop-task", "2", ID]).done();
     project.person(&["drop-task", "4", ID]).done();
     assert_eq!(project.state(ID)["next_phase"], "all-code-review");
@@ -193,6 +205,11 @@ fn status_fits_one_screen_without_forged_reviews() {
 #[test]
 fn command_names_one_of_several_plans() {
     let project = Project::new();
+    for id in ["aa", "bb"] {
+        project.write(id, "plan.md", "## Overview\n");
+    }
+    let refusal = project.person(&["continue-plan"]).refusal();
+    has(&refusal, "2 plans can be taken over: aa, bb");
     for description in ["one", "two", "one"] {
         project.person(&["new-plan", description]).done();
     }
