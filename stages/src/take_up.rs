@@ -89,20 +89,9 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
 /// Continues from the document of another program.
 pub(crate) fn take_up(program: &Program) -> Result<Exit, Failure> {
     let store = locate::for_start(program.info.state, &loops::here()?);
-    if let Some(own) = own_pipeline(&store) {
-        let (state, help) = if own.terminal {
-            (
-                "over",
-                format!("to begin a new one:{}", INFO.command("start")),
-            )
-        } else {
-            let next = INFO.command("next");
-            (
-                "taken up already",
-                format!("for the instruction, run:{next}"),
-            )
-        };
-        let message = format!("pipeline {} is {state}", own.id);
+    if let Some(own) = own_pipeline(&store).filter(|own| !own.terminal) {
+        let message = format!("pipeline {} is taken up already", own.id);
+        let help = format!("for the instruction, run:{}", INFO.command("next"));
         return Err(Failure::refuse(message, &help));
     }
     let convert = |bytes: Vec<u8>| match convert(&bytes, store.root()) {
@@ -113,10 +102,11 @@ pub(crate) fn take_up(program: &Program) -> Result<Exit, Failure> {
     import::import(program, "take-up", &file, None, convert)
 }
 
-/// Returns the pipeline of this program in the project.
+/// Returns the pipeline of this program in the project: the one under way, or else one that is over.
 fn own_pipeline(store: &Store) -> Option<Listed> {
-    let mut listed = store.list().into_iter();
-    listed.find(|one| store.loop_folder(&one.id).exists())
+    let listed = store.list().into_iter();
+    let own = listed.filter(|one| store.loop_folder(&one.id).exists());
+    own.max_by_key(|one| !one.terminal)
 }
 
 /// Moves the files that are there aside if `--anew` asks for it and no pipeline of this program is under way. Without `--anew`,
