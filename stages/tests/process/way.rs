@@ -298,5 +298,5 @@ fn resume_binds_wait_to_the_session() {
             .map(|key| project.state(key)),
         ["false", "null", "null", "false"]
     );
-    assert_eq!(project.agent(&["next"]).done(), "The pipeline is over.\n\n");
+    assert_eq!(project.agent(&["next"]).done(), "The pipeline is over.\n");
 }
