@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::StateHome;
-use claudex_loop::plan::INFO;
 use claudex_loop::store::{Beginning, Change, Fields, LoopId, Record, Store, StoreError};
 
+use crate::counter::SPEC;
 use crate::pair::{Measure, Row, ratio_of};
 use crate::seal::rewrite_journal;
 
@@ -29,16 +29,11 @@ pub(crate) fn rows() -> Vec<Measure> {
 /// Starts a loop with a topic that makes the journal's line some 700 bytes long.
 fn start(root: &Utf8Path, before: usize) -> (Store, LoopId) {
     let home = StateHome::at(root.join("state-home"));
-    let store = Store::at(
-        root.join(INFO.state.folder),
-        root.to_owned(),
-        INFO.state,
-        home,
-    );
+    let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home);
     let fields = Fields::from_iter([
-        ("phase".into(), "reviewing".into()),
+        ("phase".into(), "on".into()),
         ("topic".into(), "word ".repeat(70).into()),
-        ("round".into(), 0.into()),
+        ("count".into(), 0.into()),
     ]);
     let beginning = Beginning::now("bench");
     let started = store.start(&beginning, "bench", fields, None);
@@ -78,9 +73,9 @@ impl Writer {
 
     fn change(&mut self) {
         loop {
-            let round = self.held.count("round").unwrap_or_default() + 1;
+            let count = self.held.count("count").unwrap_or_default() + 1;
             let change = Change {
-                edits: Fields::from_iter([("round".into(), round.into())]),
+                edits: Fields::from_iter([("count".into(), count.into())]),
                 ..Change::bare("step", "hook")
             };
             match self.store.commit(&self.held, change) {

@@ -5,6 +5,7 @@
 //! contain that are measured.
 
 mod commit;
+mod counter;
 mod many;
 mod pair;
 #[path = "../../tests/support/seal.rs"]

@@ -44,7 +44,7 @@ pub enum Suite {
     Input,
     /// Sixteen calls at once are made one after the other.
     Crowd,
-    /// The `plugin` beside the machine file is the one that the program writes.
+    /// The committed plugin is the one that the program writes.
     Plugin,
     /// Illegal pairs of a phase and a transition do not compile.
     Pairs,
@@ -95,6 +95,7 @@ pub struct Report {
 pub struct Kit {
     pub(crate) file: PathBuf,
     pub(crate) program: PathBuf,
+    pub(crate) plugin: Option<PathBuf>,
     pub(crate) only: Option<Suite>,
     /// The values of fields at a start.
     pub(crate) texts: HashMap<String, String>,
@@ -108,6 +109,7 @@ impl Kit {
         Self {
             file: machine.as_ref().to_owned(),
             program: program.as_ref().to_owned(),
+            plugin: None,
             only: None,
             texts: HashMap::new(),
             prepare: Box::new(|_| Ok(())),
@@ -128,6 +130,13 @@ impl Kit {
         prepare: impl Fn(&Project) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
         self.prepare = Box::new(prepare);
+        self
+    }
+
+    /// Sets the folder of the committed plugin.
+    #[must_use]
+    pub fn plugin(mut self, folder: impl AsRef<Path>) -> Self {
+        self.plugin = Some(folder.as_ref().to_owned());
         self
     }
 

@@ -219,13 +219,12 @@ fn run_crowd(call: impl Fn() -> io::Result<Output> + Sync) -> io::Result<Vec<Out
     })
 }
 
-/// Compares the `plugin` beside the machine file with the one that the program writes now. Files that a user put beside the written ones are
+/// Compares the committed plugin with the one that the program writes now. Files that a user put beside the written ones are
 /// not compared.
 pub(crate) fn plugin(walk: &Walk) -> Result<String, Wrong> {
-    let committed = walk.kit.file.with_file_name("plugin");
-    if !committed.exists() {
-        return Ok("left out: beside the machine file is no folder `plugin`".to_owned());
-    }
+    let Some(committed) = &walk.kit.plugin else {
+        return Ok("left out: `Kit::plugin` names no folder".to_owned());
+    };
     let project = &walk.project;
     let written = project.root().join("a \"new\" plugin");
     let output = project.person(&["plugin", "write", &written.to_string_lossy()])?;

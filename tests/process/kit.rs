@@ -20,7 +20,9 @@ fn change_work_tree(project: &Project) -> std::io::Result<()> {
 }
 
 fn kit(program: &str) -> Kit {
-    Kit::new("machine.toml", program).project(change_work_tree)
+    Kit::new("machine.toml", program)
+        .plugin("plugin")
+        .project(change_work_tree)
 }
 
 #[test]

@@ -6,5 +6,5 @@ use claudex_testkit::Kit;
 #[expect(clippy::print_stdout, reason = "the report is the test's output")]
 fn pipeline_passes_the_kit() {
     let kit = Kit::new("machine.toml", env!("CARGO_BIN_EXE_stages"));
-    println!("{}", kit.quick().unwrap());
+    println!("{}", kit.plugin("plugin").quick().unwrap());
 }

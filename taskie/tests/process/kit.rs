@@ -7,5 +7,5 @@ use claudex_testkit::Kit;
 fn taskie_passes_the_kit() {
     let kit = Kit::new("machine.toml", env!("CARGO_BIN_EXE_taskie"))
         .project(|project| project.write(".taskie/plans/kit_1/plan.md", "# Plan\n"));
-    println!("{}", kit.quick().unwrap());
+    println!("{}", kit.plugin("plugin").quick().unwrap());
 }

@@ -6,7 +6,7 @@ use claudex_testkit::Kit;
 #[expect(clippy::print_stdout, reason = "the report is the test's output")]
 fn train_passes_the_kit() {
     let kit = Kit::new("machine.toml", env!("CARGO_BIN_EXE_release-train"));
-    let report = kit.quick().unwrap();
+    let report = kit.plugin("plugin").quick().unwrap();
     println!("{report}");
     assert!(report.unreached.is_empty(), "{report}");
 }
