@@ -1,4 +1,4 @@
-//! Generates the plan loop's types from `machine.toml`. The bare library (no `plan` feature) has no machine of its own.
+//! Generates the plan loop's types from `machine.toml`. The bare library (no `plan` feature) declares no machine itself.
 
 fn main() {
     // Reaches the build scripts of dependents as DEP_CLAUDEX_LOOP_PROGRAM: claudex-build then generates a command line.

@@ -14,7 +14,7 @@
 
 #![doc = include_str!("../docs/library.md")]
 
-// The plan loop names this crate as a stranger's machine does.
+// The plan loop names this crate as any other machine does.
 extern crate self as claudex_loop;
 
 pub mod behaviours;

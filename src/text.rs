@@ -108,7 +108,7 @@ pub fn lines(text: &str, limit: usize) -> String {
     lines.join("\n")
 }
 
-/// Returns whether a text is one word without a meaning of its own in a shell.
+/// Returns whether a text is one word that means nothing special in a shell.
 fn is_word(text: &str) -> bool {
     let harmless = |one: char| one.is_alphanumeric() || "_-.:=+,#@%[]".contains(one);
     !text.is_empty() && text.chars().all(harmless)

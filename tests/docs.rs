@@ -36,7 +36,7 @@ fn read(path: &str) -> String {
 /// Runs the program in a folder, outside of any client, with this on its stdin. The line is split at spaces.
 fn run(folder: &Path, line: &str, stdin: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_claudex-loop"));
-    // `auto` must not find a client of this machine's, and nobody's own configuration changes what the documentation says.
+    // `auto` must not find a client that this machine has, and no configuration may change what the documentation says.
     command
         .args(line.split(' '))
         .current_dir(folder)

@@ -53,7 +53,7 @@ pub(crate) fn check(machine: &Machine, kind: TemplateKind, path: &str, text: &st
     let fields = machine.fields.iter().map(|field| field.name.as_str());
     let engine_names = engine_names.iter().flat_map(|names| names.split(' '));
     let known: Vec<&str> = fields.chain(engine_names).collect();
-    // Only the program knows the parts of its own names.
+    // Only the program knows the parts of its names.
     let context: Vec<&str> = machine.context.iter().map(|name| name.as_str()).collect();
     let is_unknown = |name: &String| {
         let first = name.split('.').next().unwrap_or(name);

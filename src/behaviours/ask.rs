@@ -112,7 +112,7 @@ impl Answer {
 /// Returns the question of the phase that a loop is in, as it can be put: the program's own, or else that of the machine file.
 ///
 /// # Errors
-/// Returns the reason if the question or its header is empty, or if one of the program's labels cannot be shown.
+/// Returns the reason if the question or its header is empty, or if a label from the program cannot be shown.
 pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> {
     let declared = raw.table().phases[raw.phase()].question();
     let question = match (own, declared) {

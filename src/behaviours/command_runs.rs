@@ -126,7 +126,7 @@ pub(super) fn lock(raw: &Raw, what: &str) -> Result<Option<(Folder, Lock)>, Refu
 }
 
 /// Runs a command in the loop's root to its end, or until `watch`, which is called about ten times a second, breaks. Its output
-/// is kept in a file of the loop's folder.
+/// is kept in a file in the loop's folder.
 pub(super) fn run(
     raw: &Raw,
     command: &ConfiguredCommand,

@@ -60,7 +60,7 @@ pub(crate) fn question(raw: &Raw, asked: &Asked) -> Json {
     })
 }
 
-/// Returns the command line by which the user answers the question of a loop's phase.
+/// Returns the command line by which the user answers the question that a loop asks.
 pub(crate) fn answering(raw: &Raw) -> String {
     format!("{} answer {} LABEL", raw.table().state.program, raw.id())
 }

@@ -104,7 +104,7 @@ pub enum RunSeen {
 ///
 /// # Errors
 /// Returns an error if the loop moved on meanwhile, its journal cannot be written, or this is a process that a reviewer or a
-/// command of ours started.
+/// command that we started.
 pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let name = format!("command {command}");
     let permissions = raw.program_facts().permissions.get();

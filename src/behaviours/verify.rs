@@ -1,6 +1,6 @@
 //! Commands that verify the work before a review: which of them may run, their run, and their results.
 //!
-//! A command is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`. A line runs only if
+//! A command is the name of a `[commands.NAME]` in the user's configuration, or a line for `sh -c`. A line runs only if
 //! `allow_commands` of that configuration has exactly this line: anyone who can write a document, a journal or a task file
 //! must not get past the client's permissions. One run at a time is at work in a loop, and the journal has its result.
 

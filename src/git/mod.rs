@@ -3,7 +3,7 @@
 //!
 //! Hooks, fsmonitor, external diffs, textconv, filters of the repository's configuration, fetching, replacement objects and prompts
 //! are off. No command looks into submodules. The configuration of the user and of the system stays in force. Two gaps
-//! remain: a filter of the user's may itself obey the repository, and git's own parsers read the repository's files.
+//! remain: a filter that the user configured may itself obey the repository, and git's own parsers read the repository's files.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -40,7 +40,7 @@ pub struct Input {
     pub background_tasks: Vec<BackgroundTask>,
     /// The user's prompt, as it was typed.
     pub prompt: Option<String>,
-    /// The id of the user's prompt.
+    /// The prompt's id.
     pub prompt_id: Option<String>,
     /// The name of a slash command, without the slash.
     pub command_name: Option<String>,

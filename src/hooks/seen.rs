@@ -28,13 +28,13 @@ const VARIABLES: [&str; 6] = [
 /// The user's environment, as far as it decides who reviews.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
-    /// The path of the user's configuration file, whether or not it is there.
+    /// The path to the user's configuration file, whether or not it is there.
     pub configuration: Option<Utf8PathBuf>,
     variables: BTreeMap<String, String>,
 }
 
 impl Seen {
-    /// Returns the environment of this process; the names of the program's own variables begin with `ours`.
+    /// Returns the environment of this process; the names of its variables begin with `ours`.
     pub fn current(configuration: Option<Utf8PathBuf>, ours: &str) -> Self {
         let kept = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;

@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(count(&["a"]), Wait::GivesUp);
         assert_eq!(count(&["a"]), Wait::GoesOn);
 
-        // Another task has stops of its own, and a task that ended is forgotten.
+        // Another task is counted from its first stop, and a task that ended is forgotten.
         assert_eq!(count(&["a", "b"]), Wait::Waits);
         assert_eq!(count(&[]), Wait::GoesOn);
         assert_eq!(count(&["a"]), Wait::Waits);

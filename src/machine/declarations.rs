@@ -43,7 +43,7 @@ pub struct ReviewSpec {
     pub reviewers: &'static [&'static str],
     /// The model that reviews, by turns. If empty, the client's own choice.
     pub models: &'static [&'static str],
-    /// The personas of this phase, in the order of the rounds. If empty, all of the machine's.
+    /// The personas of this phase, in the order of the rounds. If empty, all that the machine has.
     pub personas: &'static [PersonaInfo],
     /// The prompt of a reviewer that is a model, or `None` for the program's own.
     pub prompt: Option<Message>,

@@ -42,9 +42,9 @@ pub struct Permissions {
 /// Facts that the program sets for a loop in hand, each once.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramFacts {
-    /// The permissions of the user's configuration. Unset: evidence is required and no command runs.
+    /// The permissions from the user's configuration. Unset: evidence is required and no command runs.
     pub permissions: OnceLock<Permissions>,
-    /// The violations of the machine's rules.
+    /// The rules of this machine that the loop breaks.
     pub violations: OnceLock<Vec<String>>,
     /// The commands that verify the work in the loop's phase, or why they are not known.
     pub commands: OnceLock<Result<Vec<String>, String>>,
@@ -68,7 +68,7 @@ pub trait LoopFacts {
     /// Returns the facts, which the program sets.
     fn program_facts(&self) -> &ProgramFacts;
 
-    /// Sets the violations of the machine's rules. Returns whether there is one.
+    /// Sets the violations. Returns whether there is one.
     fn set_violations(&self, violations: Vec<String>) -> bool {
         let plain = violations
             .iter()
@@ -77,7 +77,7 @@ pub trait LoopFacts {
         !violations.is_empty()
     }
 
-    /// Returns the violations of the machine's rules, each a sentence.
+    /// Returns the violations, each a sentence.
     fn violations(&self) -> &[String] {
         self.program_facts()
             .violations

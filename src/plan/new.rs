@@ -1,4 +1,4 @@
-//! `new`: a crate with a small machine of its own.
+//! `new`: a crate with a small machine.
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -49,7 +49,7 @@ struct Changes {
     /// Have the work tree’s changes reviewed, in a loop that begins and ends here; arguments are its topic
     #[arg(long, conflicts_with = "follow")]
     changes: bool,
-    /// The topic's words after the first, which is in the place of a loop's id.
+    /// The topic's words after the first, which is in the place of the id.
     #[arg(hide = true, requires = CHANGES)]
     topic: Vec<String>,
     /// How many rounds at most [default: 1, or CLAUDEX_MAX_REVIEW_ROUNDS]

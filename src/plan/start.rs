@@ -127,7 +127,7 @@ fn plan_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
         return Err(usage("Plan mode requires a topic", help));
     }
 
-    // The plan is in the folder of the start, since a client may not write outside of its own.
+    // The plan is in the folder of the start, since a client may not write outside of that folder.
     let path = match (continued, request.text("subject")) {
         (Some(continued), None) => continued.raw().path("{subject}"),
         (_, subject) => request.here.join(subject.unwrap_or(PLAN)),

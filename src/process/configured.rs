@@ -1,4 +1,4 @@
-//! The commands of the user's configuration, which `run` may start.
+//! The commands in the user's configuration, which `run` may start.
 //!
 //! A machine names a command and never holds one, and a project's own file cannot add any: anyone who clones a repository must
 //! not run a program that the repository names.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use super::environment::find_installed;
 use super::limits::Spelled;
 
-/// A command of the user's configuration.
+/// A command in the user's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct ConfiguredCommand {

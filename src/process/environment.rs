@@ -16,7 +16,7 @@ pub fn pin(variables: Vec<(String, Option<String>)>) {
     let _ = PINNED.set(variables);
 }
 
-/// Returns the variables of this process, with the pinned ones in place of its own.
+/// Returns the variables of this process, with the pinned values in place of the current ones.
 pub fn variables() -> BTreeMap<OsString, OsString> {
     let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     for (name, value) in PINNED.get().into_iter().flatten() {
@@ -64,7 +64,7 @@ impl Environment {
         self
     }
 
-    /// Keeps the folders of the project's programs (`node_modules/.bin`) in PATH, for a command of the user that works on
+    /// Keeps the folders with the project's programs (`node_modules/.bin`) in PATH, for a command of the user that works on
     /// the project.
     #[must_use]
     pub fn with_projects_programs(mut self) -> Self {

@@ -1,4 +1,4 @@
-//! A process group with one child of ours at its head: signals to all of it, and the head's status at the end.
+//! A process group with one child at its head: signals to all of it, and the head's status at the end.
 //!
 //! The head is reaped last. Until then its id cannot be given to another process, so a signal to the group never hits a
 //! stranger.

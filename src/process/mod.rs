@@ -1,4 +1,4 @@
-//! Runs a child process in a process group of its own, with a short environment, a time limit and an idle limit, and ends
+//! Runs a child process in a new process group, with a short environment, a time limit and an idle limit, and ends
 //! the whole group.
 //!
 //! Nothing here waits without a bound: not for the child, not for a grandchild that holds its pipes, not for a child that

@@ -54,7 +54,7 @@ pub trait App {
     /// Opens a loop.
     fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, Refusal>;
 
-    /// Takes a verb's transition by the method of the loop's type, or returns the loop with the reason for which it refuses.
+    /// Takes a verb's transition by the method of the typed loop, or returns the loop with the reason for which it refuses.
     fn take(&self, verb: Verb, held: HeldLoop) -> Result<HeldLoop, Refused<HeldLoop>>;
 
     /// Stops a loop, or returns it with the transition that was refused.
@@ -66,7 +66,7 @@ pub trait App {
     }
 
     /// Returns the commands that verify the work, if the machine file leaves them to Rust, or a sentence about why they are not
-    /// known. Each is the name of a `[commands.NAME]` of the user's configuration, or a line for `sh -c`.
+    /// known. Each is the name of a `[commands.NAME]` in the user's configuration, or a line for `sh -c`.
     fn verifies(&self, _: &dyn LoopHandle) -> Result<Vec<String>, String> {
         Ok(Vec::new())
     }

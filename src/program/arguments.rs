@@ -12,10 +12,10 @@ use crate::machine::Actor;
 use crate::machine::table::FieldKind;
 use crate::store::MOST_COUNT;
 
-/// The name of the argument with the loop of a command of the program's own.
+/// The name of the argument with the loop of a command that only this program has.
 pub(super) const LOOP: &str = "the loop";
 
-/// Returns the flag that names the loop of a command of the program's own; see [`Program::change`](super::Program::change).
+/// Returns the flag that names the loop of a command that only this program has; see [`Program::change`](super::Program::change).
 pub fn loop_flag() -> clap::Arg {
     clap::Arg::new(LOOP)
         .long("id")
@@ -222,7 +222,7 @@ impl Report {
         own.arg(format.help("Print all about a loop on one page, and do nothing else"))
     }
 
-    /// Returns the report that a call of the program's own command asks for.
+    /// Returns the report that a call of the extension's command asks for.
     pub(super) fn instead_of(own: &clap::ArgMatches) -> Option<Self> {
         let format = *own.try_get_one(FORMAT).ok()??;
         let target = LoopArgs {

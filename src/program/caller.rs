@@ -39,7 +39,7 @@ impl Caller {
         }
     }
 
-    /// Returns the actor. `ticket`: a slash command of the user's made the call.
+    /// Returns the actor. `ticket`: the user's slash command made the call.
     pub fn actor(&self, ticket: bool) -> Actor {
         if self.inside && !ticket {
             Actor::Agent

@@ -1,4 +1,4 @@
-//! The command line of a machine's program, and its `--help`, which has the commands in groups.
+//! The command line of a program, and its `--help`, which has the commands in groups.
 
 use clap::Subcommand as _;
 use clap::builder::StyledStr;
@@ -92,7 +92,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
     add_groups(program.extension.arguments(command))
 }
 
-/// Adds the groups of commands to the help, and to the help of the user's commands that they are the user's.
+/// Adds the groups of commands to the help, and to the help of a command that only the user may run, a note about that.
 fn add_groups(command: clap::Command) -> clap::Command {
     let header = command.get_styles().get_header();
     let literal = command.get_styles().get_literal();

@@ -12,7 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use super::out;
 use crate::review::round::RoundEvent;
 
-/// The most bytes of a program's lines that are printed without a terminal. A client shows an agent these lines and the findings;
+/// The most bytes from a program that are printed without a terminal. A client shows an agent these lines and the findings;
 /// the kept output has the rest.
 const MAX_PROGRAM_BYTES: usize = 8 * 1024;
 /// The bytes that a printed line has in addition to its text.

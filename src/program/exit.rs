@@ -19,7 +19,7 @@ pub enum Exit {
     Refused = 1,
     /// Bad arguments.
     Usage = 2,
-    /// A fault of ours, or of the system below us.
+    /// A fault in this program, or in the system below it.
     Internal = 3,
     /// The loop stopped at max rounds, or stalled.
     MaxRounds = 4,

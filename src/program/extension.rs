@@ -31,7 +31,7 @@ pub trait Extension {
         Vec::new()
     }
 
-    /// Runs a command of the program's own. Returns `None` for a command that every program has.
+    /// Runs a command that only this program has. Returns `None` for a command that every program has.
     fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
         None
     }
@@ -172,7 +172,7 @@ impl StartRequest<'_> {
 /// The extension of a program that is its machine file alone.
 impl Extension for () {}
 
-/// The reason why a verb of the program's own changed nothing.
+/// The reason why a command changed nothing.
 #[derive(Debug, derive_more::From)]
 pub enum NotTaken {
     /// A transition was refused.

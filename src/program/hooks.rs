@@ -19,7 +19,7 @@ use crate::text;
 
 type Answer = fn(&Program, &Input, &Surroundings) -> HookOutput;
 
-/// Answers a hook of the client, which always exits 0. Prints nothing after a fault of ours.
+/// Answers a hook of the client, which always exits 0. Prints nothing after an internal error.
 pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
     let surroundings = &Surroundings::from_env();
     let (event, answer): (_, Answer) = match hook {

@@ -47,7 +47,7 @@ impl ProgramInfo {
         phases.any(|phase| phase.review().is_some())
     }
 
-    /// Returns the name of one of the program's variables of the environment: `CLAUDEX_REVIEWER`.
+    /// Returns the name of an environment variable of this program: `CLAUDEX_REVIEWER`.
     pub fn variable(&self, name: &str) -> String {
         format!("{}_{name}", self.name.replace('-', "_").to_uppercase())
     }

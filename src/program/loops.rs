@@ -128,7 +128,7 @@ pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, Loop
     })
 }
 
-/// Refuses a command of the user's to an agent, and notes the attempt in the loop that it is about. `command` is the command line.
+/// Refuses an agent a command that only the user may run, and notes the attempt in the loop that it is about. `command` is the command line.
 ///
 /// # Errors
 /// Returns an error if the call comes from an agent.

@@ -1,5 +1,5 @@
 //! The PreToolUse hook: allows the tool calls that the loop of this session asks its agent for, so that the user has no
-//! dialog to answer, and refuses edits of the loop's state document. Every other call is asked for as usual.
+//! dialog to answer, and refuses edits of a loop's state document. Every other call is asked for as usual.
 //!
 //! Allowed are the same calls that the plugin's slash commands permit for one turn ([`loop_rules`]).
 

@@ -42,7 +42,7 @@ pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
         .or_else(|| phases.iter().find_map(|phase| phase.review()))
 }
 
-/// Returns the name of a loop's round, as `round 2`, or its phase if findings files have their own numbers.
+/// Returns the name of the current round, as `round 2`, or its phase if findings files have their own numbers.
 pub fn name(raw: &Raw, spec: &ReviewSpec) -> String {
     if spec.is_numbered() {
         format!("phase {}", raw.table().phases[raw.phase()].stored)
@@ -113,9 +113,13 @@ pub const CLEAN: &str = "no substantive findings";
 
 /// Returns the outcome of a run in words.
 pub(super) fn outcome(run: &Run) -> String {
-    let cause = run.ended.cause.as_ref();
-    let cause = cause.map(Cause::to_string).unwrap_or_default();
-    match run.ended.outcome {
+    let ended = &run.ended;
+    let cause = ended
+        .cause
+        .as_ref()
+        .map(Cause::to_string)
+        .unwrap_or_default();
+    match ended.outcome {
         None => "not ended, or cut off".to_owned(),
         Some(RunOutcome::Clean) => CLEAN.to_owned(),
         Some(RunOutcome::Findings) => run.counts().unwrap_or_default().to_string(),
@@ -171,7 +175,7 @@ pub fn has_rejected(raw: &Raw) -> bool {
     !rejections(&raw.journal().unwrap_or_default()).is_empty()
 }
 
-/// Returns the caveats of a loop's reviews, each a sentence.
+/// Returns the caveats about the reviews, each a sentence.
 pub fn caveats(raw: &Raw) -> Vec<String> {
     let journal = raw.journal().unwrap_or_default();
     let mut caveats = Vec::new();

@@ -42,8 +42,8 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     let last = path.last().unwrap_or(&name).replace('_', "-");
     // Those that only show loops need no arguments.
     let is_look = command_line::group(&name) == (Group::Look, true);
-    let typed = take(program.info, &last.replace("journal", "history"))?;
-    let typed = typed.or(is_look.then(String::new)).ok_or_else(|| {
+    let stored = take(program.info, &last.replace("journal", "history"))?;
+    let typed = stored.or(is_look.then(String::new)).ok_or_else(|| {
         let help = format!(
             "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
              If it was typed, the client does not run this plugin's hooks: {} doctor says why",

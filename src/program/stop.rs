@@ -1,7 +1,7 @@
 //! The Stop hook, step by step: read the input, locate the loop, open it, look at the turn, let the machine decide and
 //! commit, render the message, print the decision.
 //!
-//! Every fault of ours ends the turn with one line and leaves the loop as it is.
+//! Every internal error ends the turn with one line and leaves the loop as it is.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

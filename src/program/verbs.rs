@@ -220,8 +220,8 @@ pub(super) fn take_answer(
     held: HeldLoop,
 ) -> Result<HeldLoop, Failure> {
     let raw = held.raw();
-    let flags = answer.arguments.iter();
-    let flags = flags.map(|(name, value)| format!("--{}={value}", arguments::long(name)));
+    let arguments = answer.arguments.iter();
+    let flags = arguments.map(|(name, value)| format!("--{}={value}", arguments::long(name)));
     let verb =
         parse(raw.table(), answer.transition, flags.collect(), raw.id()).map_err(|error| {
             let why = text::one_line(&Failure::from(error).to_string(), 300);

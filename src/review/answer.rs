@@ -1,7 +1,7 @@
 //! Reads a reviewer's answer: JSON by the schema, or Markdown.
 //!
 //! Every item of an answer is counted, or the whole answer is unreadable. A clean answer has no other text, since a sentence around it
-//! may say the opposite; text around findings is fine if it has no items of its own. docs/reviewers.md has the table of forms.
+//! may say the opposite; text around findings is fine if it has no items. docs/reviewers.md has the table of forms.
 
 mod item;
 mod markdown;

@@ -1,4 +1,4 @@
-//! The reviewers: `lint`, which is built in, and the programs `codex`, `claude`, and any `command` of the user's configuration. A
+//! The reviewers: `lint`, which is built in, and the programs `codex`, `claude`, and any `command` in the user's configuration. A
 //! repository never chooses one.
 //!
 //! A program gets the prompt on stdin. The stdout of a `command` is its answer; the other two print events, which are read as they
@@ -338,8 +338,8 @@ pub(super) fn text_of<'e>(event: &'e Value, pointer: &str) -> &'e str {
 
 /// Returns the cause that a service's own name for an error, or an HTTP status, means, if it is clear.
 pub(super) fn cause_of(name: &str) -> Option<CauseKind> {
-    let mut known = ERRORS.iter();
-    let known = known.find(|(_, names)| names.split_whitespace().any(|known| known == name));
+    let mut errors = ERRORS.iter();
+    let known = errors.find(|(_, names)| names.split_whitespace().any(|known| known == name));
     let is_of_server = name.len() == 3 && name.starts_with('5');
     known
         .map(|(kind, _)| *kind)

@@ -89,7 +89,7 @@ fn stop(held: AnyLoop) -> Stopped {
     try_in_turn(held, &[&|held| work::take(held, transition.clone())])
 }
 
-/// Reads the directory of a loop's plan.
+/// Reads the directory that has a loop's plan.
 pub(crate) fn directory(raw: &Raw) -> std::io::Result<Directory> {
     Directory::read_plan(&raw.root(), raw.id().as_str())
 }

@@ -18,7 +18,7 @@ const CROWD_SIZE: usize = 16;
 const HOOKS: &str = "stop answer prompt session-start pre-compact pre-tool-use";
 
 /// Checks that a refused call changes nothing: a verb that is not open in its phase or to its actor, and a stop that is not
-/// of the loop's agent. States of the same phase are alike.
+/// of its agent. States of the same phase are alike.
 pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
     let project = &walk.project;
     let session = walk.machine.holder(Held::Session).unwrap_or_default();

@@ -178,7 +178,7 @@ fn command_of_killed_stop_runs_again() {
     let command = lines(&project, "pids", 1);
     stop.kill().unwrap();
     stop.wait().unwrap();
-    // The command is in a process group of its own and outlives the kill.
+    // The command is in another process group and outlives the kill.
     let killed = Command::new("kill").arg(&command[0]).status().unwrap();
     assert!(killed.success());
 

@@ -1,4 +1,4 @@
-//! Hostile files in place of ours: no symlink is followed, no pipe waited for, nothing endless read, whatever command
+//! Hostile files in place of the program's: no symlink is followed, no pipe waited for, nothing endless read, whatever command
 //! meets it.
 
 use std::path::Path;

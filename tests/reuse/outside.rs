@@ -1,4 +1,4 @@
-//! The plan loop as any stranger's machine: `src/main.rs`, `src/plan/`, `machine.toml` and `build.rs`, copied into a crate outside
+//! The plan loop as anybody else's machine: `src/main.rs`, `src/plan/`, `machine.toml` and `build.rs`, copied into a crate outside
 //! of the workspace, build against the packed library, and the process suite's smoke part passes on that program.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Programs of a stranger's machines, and a project with one loop of such a machine.
+//! Programs of other machines, and a project with one loop of such a machine.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Crate, ours, target};
 
-/// The machines of `crate/`. Each folder has a `machine.toml`, what belongs to it, and `main.rs` if it has Rust of its own.
+/// The machines of `crate/`. Each folder has a `machine.toml`, what belongs to it, and `main.rs` if it has Rust code.
 const MACHINES: [&str; 8] = [
     "cutting", "depot", "ferry", "kinds", "ledger", "tidy", "twice", "ways",
 ];

@@ -1,5 +1,5 @@
 //! What a machine can say of its reviews: several files and the work tree's changes, who reviews by turns, a findings file for each
-//! review with words of its own, and that a reviewer has to have read what it judges.
+//! review in its own words, and that a reviewer has to have read what it judges.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

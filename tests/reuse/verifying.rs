@@ -172,7 +172,7 @@ fn killed_run_is_no_result() {
     }
     run.kill().unwrap();
     run.wait().unwrap();
-    // It is in a process group of its own and outlives the kill.
+    // It is in another process group and outlives the kill.
     let killed = Command::new("kill").arg(pid().trim()).status();
     assert!(killed.unwrap().success());
     project.write("go.ignored", "");

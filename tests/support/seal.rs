@@ -9,7 +9,7 @@ use sha2::Sha256;
 /// The length of a seal, which is written in hexadecimal digits.
 const SEAL_BYTES: usize = 16;
 
-/// Changes each line of a loop's journal, and seals it again with the user's key. The document stays as it is.
+/// Changes each line in a loop's journal, and seals it again with the user's key. The document stays as it is.
 ///
 /// `folder` is the state folder, and `home` the program's folder in the user's state home.
 ///

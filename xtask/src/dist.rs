@@ -84,7 +84,7 @@ fn build(root: &Path, target: &str) -> miette::Result<PathBuf> {
     let mut flags = vec![format!("--remap-path-prefix={root_prefix}=claudex-loop")];
     flags.extend(home.map(|home| format!("--remap-path-prefix={home}=cargo")));
     if cfg!(target_os = "linux") {
-        // A program at a fixed address: any other one relocates 240 KiB of its own pages at each
+        // A program at a fixed address: any other one relocates 240 KiB of its pages at each
         // start, which is a fifth of a hook's time.
         flags.push("-Ctarget-feature=+crt-static".to_owned());
         flags.push("-Crelocation-model=static".to_owned());

@@ -102,7 +102,7 @@ behaviours! {
             verify: Option<At<FromProgram>>,
         }
         others {
-            /// The personas that review here, in this order. Empty: all of the machine's.
+            /// The personas that review here, in this order. If empty, all that the machine has.
             #[serde(default, deserialize_with = "many")]
             personas: Vec<At<String>>,
         }
@@ -134,7 +134,7 @@ behaviours! {
         outcomes { unanswered: optional, }
     }
 
-    /// Runs a command of the user's configuration, which may not have it (`missing`).
+    /// Runs a command that the user's configuration may have, or not (`missing`).
     Run = "run" {
         parameters { command: At<CommandName>, }
         others {}

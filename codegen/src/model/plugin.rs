@@ -1,4 +1,4 @@
-//! `[plugin]`, and the slash commands of a machine's plugin.
+//! `[plugin]`, and the slash commands in a machine's plugin.
 
 use serde::{Deserialize, Serialize};
 

@@ -50,7 +50,7 @@ texts! {
     Key: |text| text.split('.').count() <= 8 && text.split('.').all(is_key);
     /// The extension of a document.
     Extension: |text| has_form(text, "Aa0", "Aa0._-", 255) && text != "lock";
-    /// The name of a command of the user's configuration. A file is named after it.
+    /// The name of a command in the user's configuration. A file is named after it.
     CommandName: |text| has_form(text, "Aa0", "Aa0._-", 64);
     /// A word of a verdict, for users and other programs.
     VerdictWord: |text| has_form(text, "Aa", "Aa", 40);

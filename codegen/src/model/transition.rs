@@ -29,7 +29,7 @@ pub struct Transition {
     /// The actors that may take it by a verb. Empty: the hook only.
     #[serde(default, deserialize_with = "many")]
     pub by: Vec<At<Actor>>,
-    /// Whether a verb of the program or an answer takes it, so that it has no verb of its own.
+    /// Whether a verb of the program or an answer takes it, so that no verb is generated for it.
     #[serde(default)]
     pub own: bool,
     /// The arguments, in the order of the file. They become parameters and flags.

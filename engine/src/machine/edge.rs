@@ -1,4 +1,4 @@
-//! The edges of a machine: guards and updates as functions of its own types, and the choice of the edge that is open.
+//! The edges of a machine: guards and updates as functions over its types, and the choice of the edge that is open.
 
 use std::ops::Deref;
 
@@ -54,7 +54,7 @@ pub struct EdgeInfo {
     pub requires: Option<Requirement>,
     /// The actors that may take it. If empty, only the hook may.
     pub by: &'static [Actor],
-    /// Whether a verb of the program takes it, so that it has no verb of its own.
+    /// Whether a verb of the program takes it, so that no verb is generated for it.
     pub own: bool,
     /// The arguments of its transition.
     pub args: &'static [ArgumentInfo],

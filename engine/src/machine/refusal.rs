@@ -45,7 +45,7 @@ pub enum Refusal {
     /// A value, or a document for a new loop, that does not fit the machine.
     #[error("{0}")]
     Unfit(String),
-    /// A loop whose phase is none of the machine's, or one of whose fields is not of its kind.
+    /// A loop whose phase the machine does not have, or with a field of the wrong kind.
     #[error("loop {id}: {problem}")]
     Loop {
         /// The loop.

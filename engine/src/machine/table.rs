@@ -46,7 +46,7 @@ pub struct Message {
     pub text: &'static str,
 }
 
-/// A mode: a first phase with initial values of its own.
+/// A mode: a first phase with its initial values.
 #[derive(Debug)]
 pub struct ModeInfo {
     /// The name, as `start` takes it.

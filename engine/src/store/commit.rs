@@ -75,7 +75,7 @@ impl Store {
         self.commit(held, change)
     }
 
-    /// Sets one field outside of the machine's transitions. The phase and fields that identify the document are always refused,
+    /// Sets one field without a transition. The phase and fields that identify the document are always refused,
     /// fields of the machine and the engine unless `allow_owned`.
     pub fn set_field(
         &self,

@@ -51,7 +51,7 @@ pub enum FieldKind {
     Flag,
     /// One of some words.
     OneOf(&'static [&'static str]),
-    /// Data of the program's own, with a check of a value ([`is_data`]).
+    /// Data that the program defines, with a check of a value ([`is_data`]).
     Data(fn(&Json) -> Result<(), String>),
     /// Written by the engine.
     Held,
@@ -114,7 +114,7 @@ pub fn is_data<T: DeserializeOwned>(json: &Json) -> Result<(), String> {
     read.map_err(|why| format!("what `{name}` can be read from ({why})"))
 }
 
-/// Returns the default of a type of the program's as a field's value.
+/// Returns the default of a type as a field's value.
 pub fn default_data<T: Serialize + Default>() -> Json {
     serde_json::to_value(T::default()).unwrap_or_default()
 }

@@ -138,7 +138,7 @@ impl Store {
         })
     }
 
-    /// Opens the folder of a loop's document, and returns it with the document's name.
+    /// Opens the folder that has a loop's document, and returns it with the document's name.
     fn document_place(&self, here: &Folder, id: &LoopId) -> io::Result<(Folder, String)> {
         match self.spec.file {
             Some(_) => self.folder_of(&self.path_of(id)),

@@ -204,7 +204,7 @@ impl Store {
         Ok((!is_same).then_some(difference))
     }
 
-    /// Returns the revision of a document that is older than a crash can leave it. Only a file of the user's can be.
+    /// Returns the revision of a document that is older than a crash can leave it. Only a file that the user put there can be.
     pub(super) fn revision_behind(
         &self,
         newest: &ChangeEntry,
@@ -261,7 +261,7 @@ impl Store {
         self.journal_since(id, 0)
     }
 
-    /// Returns at least the entries of a loop's journal since a revision.
+    /// Returns at least the entries in a loop's journal since a revision.
     pub fn journal_since(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
         let entries = self.journals().entries(id, since)?;
         if entries.is_empty() {

@@ -1,4 +1,4 @@
-//! The description of a machine's documents, which is generated: their place, their form, and their fields.
+//! The generated description of the documents of a machine: their place, their form, and their fields.
 
 use std::io;
 

@@ -41,7 +41,7 @@ impl Beginning {
 pub struct Import {
     /// The document. Keys that no field of the machine names stay in it.
     pub document: Document,
-    /// The file that it was read from, by its canonical path. One in the state folder, or in the place of the loop's document,
+    /// The file that it was read from, by its canonical path. One in the state folder, or at the path of the document of the loop,
     /// is replaced and kept as `<id>/replaced-N`. Any other file stays. If it is the document of a loop that was put back, such
     /// as by a checkout, that loop takes the file's state as its next change.
     pub file: Utf8PathBuf,
@@ -108,7 +108,7 @@ impl Store {
         Ok(record)
     }
 
-    /// Keeps an imported file of the state folder, or in the place of the loop's document, as `<id>/replaced-N`.
+    /// Keeps an imported file of the state folder, or at the path of the document of the loop, as `<id>/replaced-N`.
     fn keep_imported(&self, id: &LoopId, file: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
         let is_document = file == self.path_of(id);
         if !is_document && file.parent() != Some(&*self.folder) {

@@ -207,7 +207,7 @@ impl Store {
         }
     }
 
-    /// Returns the folder of a loop's own files.
+    /// Returns the folder for the files of a loop.
     pub fn loop_folder(&self, id: &LoopId) -> Utf8PathBuf {
         self.folder.join(id.as_str())
     }
@@ -236,7 +236,7 @@ impl Store {
         Folder::open(&self.base)?.subfolder(below)
     }
 
-    /// Opens the folder of a loop's own files in the same way.
+    /// Opens the folder for the files of a loop in the same way.
     pub fn open_loop_folder(&self, id: &LoopId) -> io::Result<Folder> {
         self.open_folder()?.subfolder(id.as_str())
     }
@@ -246,13 +246,13 @@ impl Store {
         folder_of(&[&self.root, &self.base], path)
     }
 
-    /// Reads a file of the project's or of a loop's. See [`Store::folder_of`].
+    /// Reads a file of the project or of a loop. See [`Store::folder_of`].
     pub fn read(&self, path: &Utf8Path) -> io::Result<Vec<u8>> {
         let (folder, name) = self.folder_of(path)?;
         folder.read(&name, MAX_BYTES)
     }
 
-    /// Replaces a file of the project's or of a loop's. See [`Folder::replace`].
+    /// Replaces a file of the project or of a loop. See [`Folder::replace`].
     pub fn replace(&self, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = self.folder_of(path)?;
         folder.replace(&name, bytes)

@@ -1,4 +1,4 @@
-//! `journal`: the entries of a loop's journal, one line each, with their reasons and outcomes.
+//! `journal`: the entries in a loop's journal, one line each, with their reasons and outcomes.
 
 use std::sync::Arc;
 

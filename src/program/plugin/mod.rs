@@ -71,7 +71,7 @@ pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> 
 /// The files of the plugin's folder: their texts by their paths.
 type Files = BTreeMap<String, String>;
 
-/// Everything that the plugin's folder has. A file of the machine's own goes before one of ours.
+/// Everything that the plugin's folder has. A file from the machine replaces a generated one.
 fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Files, MessageError> {
     let commands = commands::all(program, name, info)?;
     let program_name = program.info.program;

@@ -16,9 +16,9 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::text;
 
-/// The folder of the project's file, in the loop's root.
+/// The folder that has the project's file, in the loop's root.
 const PROJECT_FOLDER: &str = ".claude";
-/// The keys of a project's file. An agent or a stranger's repository can write it. So it names no program, chooses no
+/// The keys that a project's file may have. An agent or a foreign repository can write it. So it names no program, chooses no
 /// reviewer, and makes no review shorter than the user's own settings do.
 const PROJECT_KEYS: [&str; 2] = ["rounds", "limits"];
 /// The largest project's file, in bytes. A key of many parts nests as many tables, and thousands overflow the stack.
@@ -129,7 +129,7 @@ pub(super) struct Layers<'i> {
 }
 
 impl<'i> Layers<'i> {
-    /// Returns the defaults: ours, and those of the machine's file.
+    /// Returns the defaults: those of every program, and those in the machine's file.
     pub(super) fn defaults(info: &'i ProgramInfo) -> Self {
         let ours = parse("default", "".into(), include_str!("defaults.toml"));
         let mut rows = ours.expect("the defaults are TOML");

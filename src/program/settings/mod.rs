@@ -240,7 +240,7 @@ pub(super) fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failu
     Ok(Exit::Complete)
 }
 
-/// Returns the path of the user's file, which may be missing: below an absolute `XDG_CONFIG_HOME`, or else below `~/.config`.
+/// Returns the path to the user's file, which may be missing: below an absolute `XDG_CONFIG_HOME`, or else below `~/.config`.
 pub(super) fn user_path() -> Option<Utf8PathBuf> {
     // The XDG specification has a relative path ignored.
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);

@@ -28,7 +28,7 @@ fn both(of_user: &str, of_project: &str) -> Result<Settings, Failure> {
     layers.finish()
 }
 
-/// Message and help of the problem of a user's file.
+/// Message and help about a problem in a user's file.
 #[track_caller]
 fn wrong(text: &str) -> (String, String) {
     use miette::Diagnostic as _;

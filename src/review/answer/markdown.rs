@@ -101,7 +101,8 @@ fn parts_of(text: &str, item_line: usize) -> Vec<Part> {
     let whole = (Event::Rule, text.len()..text.len());
     let events = Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter();
     for (event, range) in events.chain([whole]) {
-        let (at, block) = (range.start, &text[range.clone()]);
+        let at = range.start;
+        let block = &text[range.clone()];
         if depth == 0 {
             // The definition of a link makes no event.
             let between = &text[end..at.max(end)];

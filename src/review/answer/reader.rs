@@ -162,7 +162,8 @@ impl Reader {
 
     fn list_item(&mut self, part: &Part) {
         let lines = item::lines(&part.text);
-        let (first, rest) = (lines[0].as_str(), &lines[1..]);
+        let first = lines[0].as_str();
+        let rest = &lines[1..];
         if rest.is_empty() && is_clean_line(first) {
             return self.clean_line();
         }

@@ -2,8 +2,8 @@
 //!
 //! Without a base that is given, it is the branch with the fewest commits since the merge base. Left out are the branch's own
 //! copies on a remote, and branches that contain all of its commits, such as a backup. Two kinds of branches may contain them,
-//! since the branch has no commits of its own then: a main one, and the upstream that it was made from. A main branch itself is
-//! compared with its copies alone: any other branch would bring in the work of others.
+//! since the branch has no other commits then: a main one, and the upstream that it was made from. A main branch itself is
+//! compared with its copies alone: any other branch would bring in other people's work.
 
 use crate::git::Git;
 use crate::review::worktree::snapshot::is_id;

@@ -201,7 +201,7 @@ fn local_trunk_is_found_without_a_remote() {
     repo.write("now", "x\n");
     let title = "uncommitted changes of trunk";
     assert_eq!(reviewed(&repo), (vec!["now".to_owned()], title.to_owned()));
-    // A new branch has no commits of its own, though an old one leaves some between.
+    // A new branch has no commits yet, though an old one leaves some between.
     repo.git(&["checkout", "-q", "-b", "new"]);
     let title = "changes of new against trunk";
     assert_eq!(reviewed(&repo), (vec!["now".to_owned()], title.to_owned()));

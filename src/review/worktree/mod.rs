@@ -64,7 +64,7 @@ pub fn visible(line: &str) -> String {
     visible + &line[body.len()..]
 }
 
-/// Returns the path of a loop's report, from the project's root.
+/// Returns the path to a loop's report, from the project's root.
 pub fn report_path(id: &LoopId) -> Utf8PathBuf {
     format!("{REPORTS}/review-{id}.md").into()
 }

@@ -73,7 +73,7 @@ impl Repo {
                 if meta.is_dir() {
                     folders.push(path);
                 } else {
-                    // A pipe or a link has no content of its own.
+                    // A pipe or a link has no content.
                     let content = if meta.is_file() {
                         std::fs::read(&path).unwrap()
                     } else {
@@ -91,7 +91,7 @@ impl Repo {
     }
 }
 
-/// git with a fixed author and nobody's configuration.
+/// git with a fixed author and without a configuration.
 pub(crate) fn git(root: &Utf8Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args([

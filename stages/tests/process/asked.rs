@@ -175,7 +175,7 @@ fn coordinator_without_summary_is_recovered_by_its_files() {
     );
     project.agent(&["recover"]).done();
     assert_eq!(project.next()["stage"], 3);
-    // Questions that do not pass their gate are nobody’s to take but a person’s.
+    // Questions that do not pass their gate: only the user can decide.
     project.write("requirements/working/QUESTIONS-001.md", "# None\n");
     project.agent(&["recover"]).done();
     let next = project.next();

@@ -33,7 +33,7 @@ advance: Go on to TARGET, the next phase, once the work is complete
 max-reviews: Set the most reviews per cycle, 0 to 99; 0: none
 drop-task: Remove task K, whose row says cancelled or postponed, from the plan";
 
-/// Returns the commands of the program's own.
+/// Returns the commands that only this program has.
 pub(crate) fn all() -> Vec<Command> {
     let files = PLUGIN.map_or(&[][..], |plugin| plugin.files);
     let slash = files.iter().filter_map(|file| {
@@ -89,7 +89,7 @@ fn command(name: &'static str, about: &'static str) -> Command {
         .arg(slash_arguments::flag())
 }
 
-/// Runs a command of the program's own.
+/// Runs a command that only this program has.
 pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
     let is_own = arguments.try_contains_id(WORDS).is_ok();
     is_own.then(|| run_call(program, Call::new(program.info, name, arguments)))
@@ -207,7 +207,7 @@ impl Call {
         }
     }
 
-    /// Takes a transition of the user's, or returns why it is refused.
+    /// Takes a transition that the user asked for, or returns why it is refused.
     fn take(&self, held: AnyLoop, transition: Transition) -> Result<AnyLoop, Failure> {
         let store = held.raw().store().clone();
         let id = held.id().clone();

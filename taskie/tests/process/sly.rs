@@ -1,4 +1,4 @@
-//! An agent that wants to end early, and a repository that brings programs of its own.
+//! An agent that wants to end early, and a repository that brings programs along.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;

@@ -30,7 +30,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the scratch folders of the project's processes. The user's home is the folder for temporary files, too.
+/// Returns the scratch folders that the project's processes made. The user's home is the folder for temporary files, too.
 fn scratch(project: &Project) -> Vec<String> {
     let all = names(&project.home).into_iter();
     all.filter(|name| name.starts_with("claudex-")).collect()

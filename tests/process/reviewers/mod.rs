@@ -47,7 +47,7 @@ impl Bench {
         self.project.run(&line)
     }
 
-    /// A file of the loop's own folder.
+    /// A file in the loop's folder.
     fn file(&self, name: &str) -> PathBuf {
         self.project.folder().join(&self.id).join(name)
     }

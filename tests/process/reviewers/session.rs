@@ -34,7 +34,7 @@ fn project(codex: Option<&str>) -> (Project, String) {
     (project, id)
 }
 
-/// Writes a program into a folder of the user's bin/, and gives a PATH that begins with it.
+/// Writes a program into a folder below the user's bin/, and gives a PATH that begins with it.
 fn install(project: &Project, folder: &str, name: &str, script: &str) -> String {
     let folder = bin(project).join(folder);
     executable(&folder.join(name), script);

@@ -1,5 +1,5 @@
 //! A project that loops run in, as the tests see it: a git repository below a path with a space and letters outside of
-//! ASCII, and the real binary in an environment that holds nothing of the machine's.
+//! ASCII, and the real binary in an environment without anything from this machine.
 //!
 //! A reviewer `fake-ITEM` is in the user's configuration by the time a command names it: plugin/tests/fake-reviewer.sh, which plays
 //! that item, or of `fake-ITEM.ITEM` one in each round.
@@ -126,12 +126,12 @@ impl Project {
         self
     }
 
-    /// Returns the path of the user's configuration.
+    /// Returns the path to the user's configuration.
     pub(crate) fn user_file(&self) -> PathBuf {
         self.home.join("config/claudex-loop/config.toml")
     }
 
-    /// Returns the path of the project's configuration.
+    /// Returns the path to the project's configuration.
     pub(crate) fn project_file(&self) -> PathBuf {
         self.root.join(".claude/claudex.toml")
     }
@@ -187,7 +187,7 @@ impl Project {
         ran.exits(0);
     }
 
-    /// A command with the project's environment and nothing of the machine's but PATH.
+    /// A command with the project's environment, and PATH alone from this machine.
     fn clean(&self, mut command: Command) -> Command {
         self.add_fakes(&command);
         command.env_clear();
@@ -413,7 +413,7 @@ impl Project {
         }
     }
 
-    /// The prompt of the loop's last review.
+    /// The prompt in the loop's last review.
     pub(crate) fn prompt(&self, id: &str) -> String {
         std::fs::read_to_string(self.folder().join(format!("{id}-prompt.txt"))).unwrap()
     }

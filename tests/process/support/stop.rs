@@ -104,7 +104,7 @@ fn check_reason(reason: &str) {
     }
 }
 
-/// Checks that a text for the agent is short: 120 words of ours, 80 in the blocks of a round after the first.
+/// Checks that a text for the agent is short: 120 words, 80 in the blocks of a round after the first.
 #[track_caller]
 pub(crate) fn check_length(text: &str) {
     let title = text.strip_prefix("### Claudex round ");

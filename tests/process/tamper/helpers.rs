@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-/// The path of a loop's state file, quoted for [`Line`](crate::support::Line).
+/// The path to a loop's state file, quoted for [`Line`](crate::support::Line).
 fn state_path_argument(project: &Project, id: &str) -> String {
     format!("{:?}", project.state_path(id))
 }

@@ -36,7 +36,7 @@ pub(super) struct Scenario {
     pub(super) plugins: Option<Vec<String>>,
     /// The name of the folder that the marketplace is copied to. Default: `market place`.
     pub(super) marketplace: Option<String>,
-    /// The text of the user's `config.toml` of claudex-loop. Default: lint reviews.
+    /// The text of `config.toml` of claudex-loop. Default: lint reviews.
     pub(super) config: Option<String>,
     /// The text of Claude Code's user `settings.json`.
     pub(super) settings: Option<String>,

@@ -76,7 +76,7 @@ fn import_of_document_put_back_takes_its_state() {
     let opened = store.open(&id()).unwrap();
     assert_eq!(opened.fields, record.fields);
     assert_eq!(store.journal(&id()).unwrap().len(), 4);
-    // A document that shows the loop's state is in nobody's way.
+    // A document that shows the state of its loop is kept.
     assert!(matches!(
         store.begin(start()),
         Err(StoreError::Active { .. })

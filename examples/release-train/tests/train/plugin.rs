@@ -52,7 +52,7 @@ fn hooks_drive_a_train() {
         assert_eq!(kind, "block", "{shell}");
         has(&said, "version 1.4.0");
         assert_eq!(yard.phase(), "building");
-        // What is no concern of theirs.
+        // Input that does not concern them.
         for script in ["answer-hook.sh", "prompt-hook.sh"] {
             assert_eq!(run(script, "Nothing"), "", "{shell}: {script}");
         }
@@ -68,7 +68,7 @@ fn printed_hooks_run_and_the_doctor_finds_them() {
     let elsewhere = yard.path.join("it's $HOME here");
     std::fs::create_dir(&elsewhere).unwrap();
     let program = elsewhere.join("release-train");
-    // By a process of its own: a program that we wrote is busy for as long as a child that was forked meanwhile has the file open.
+    // By another process: a program that we wrote is busy for as long as a child that was forked meanwhile has the file open.
     let copied = Command::new("cp")
         .args([Path::new(PROGRAM), &program])
         .status();

@@ -63,8 +63,8 @@ fn main() {
     let building = rollout.back().unwrap();
     println!("{:?} {:?}", building.into_any().fields().percent, open(Actor::Hook).fields().mood);
     show(&open(Actor::Hook));
-    let (why, file) = ("w".to_owned(), "f".to_owned());
-    let finish = Transition::Finish { why, file, most: 7, quick: false };
+    let why = "w".to_owned();
+    let finish = Transition::Finish { why, file: "f".to_owned(), most: 7, quick: false };
     show(&open(Actor::Person).take_transition(finish).unwrap());
 
     let path = store.folder().join(format!("{id}.state"));
