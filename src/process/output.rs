@@ -75,7 +75,9 @@ pub enum ProcessEnd {
     #[default]
     Stopped,
     /// No such executable.
-    #[error("{}", not_installed(program))]
+    #[error(
+        "`{program}` is not installed (a name is found in absolute folders of PATH outside of the project)"
+    )]
     NotInstalled {
         /// The name in the call.
         program: String,
@@ -88,16 +90,6 @@ pub enum ProcessEnd {
         /// The system's error.
         source: io::Error,
     },
-}
-
-/// Returns why a program cannot be started, by its path or its name.
-fn not_installed(program: &str) -> String {
-    if program.contains('/') {
-        return format!("`{program}` is not an executable file");
-    }
-    format!(
-        "`{program}` is not installed, or not in an absolute folder of PATH outside of the project"
-    )
 }
 
 /// Returns a line of a process's output as users see it: plain, short, perhaps empty.
