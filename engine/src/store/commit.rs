@@ -116,7 +116,10 @@ impl Store {
     /// entry, without its evidence, begins a new visit. Returns `false` if the loop is this user's already.
     pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         match self.journal(id) {
-            Err(StoreError::NotOurs { why, .. }) if matches!(why, WhyNotOurs::Journal(_)) => {}
+            Err(StoreError::NotOurs {
+                why: WhyNotOurs::Journal(_),
+                ..
+            }) => {}
             read => return read.map(|_| false),
         }
         let path = self.journal_path(id);
