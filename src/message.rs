@@ -77,6 +77,7 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
     environment.set_syntax(syntax);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.add_filter("one_line", text::one_line);
     Ok(environment)
 }
 

@@ -240,7 +240,7 @@ impl Driver<'_> {
             (String::new(), Some(context::cause(raw)))
         };
         let summary = summary.trim_end();
-        let waits = (!held.phase().is_terminal()).then(|| run::help(held));
+        let waits = (!held.phase().is_terminal()).then(|| run::resume_help(held));
         if self.arguments.json {
             let (report, fixes) = report::existing_files(held);
             let findings = findings_file::findings_path(store, id, held.fields().round);

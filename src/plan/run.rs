@@ -143,7 +143,7 @@ fn drive(
 }
 
 /// Returns how to resume a loop of `run`, also from another folder.
-pub(super) fn help(held: &AnyLoop) -> String {
+pub(super) fn resume_help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
     let place = match loops::here() {
         Ok(here) if locate::nearest(INFO.state, &here).root() == root => String::new(),
@@ -165,7 +165,7 @@ pub(super) fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     }
     let problem = problem.trim_end_matches(['.', ' ']);
     let message = format!("{problem}; loop {id} is kept, with the rounds that are finished");
-    Failure::with_help(exit, message, &help(held))
+    Failure::with_help(exit, message, &resume_help(held))
 }
 
 /// Returns the phase of a loop that is over on disk.
@@ -227,7 +227,7 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
         return None;
     }
     if is_of_run(held.raw()) {
-        let next = format!("if its run was interrupted, {}", help(held));
+        let next = format!("if its run was interrupted, {}", resume_help(held));
         return Some(NextAction::new("its run", next));
     }
     let next = format!("to have it reviewed here:\n    claudex-loop run --resume {id}");
@@ -248,6 +248,9 @@ pub(super) fn refuse_session_resume(
     let adopt = INFO.command(&format!("adopt {id}"));
     Err(Failure::refuse(
         format!("loop {id} belongs to `run`; a session does not drive it"),
-        &format!("{}\nto have a session take it over:{adopt}", help(held)),
+        &format!(
+            "{}\nto have a session take it over:{adopt}",
+            resume_help(held)
+        ),
     ))
 }

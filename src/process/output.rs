@@ -76,7 +76,7 @@ pub enum ProcessEnd {
     Stopped,
     /// No such executable.
     #[error(
-        "`{program}` is not installed (a name is found in absolute folders of PATH outside of the project)"
+        "`{program}` is not installed (a name is looked up in the absolute folders of PATH outside of the project)"
     )]
     NotInstalled {
         /// The name in the call.

@@ -3,13 +3,15 @@
 use std::any::Any;
 
 use camino::Utf8PathBuf;
-use serde_json::Value as Json;
+use clap::{ArgMatches, FromArgMatches as _};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json, json};
 
-use super::verbs::Verb;
+use super::arguments::LoopArgs;
 use crate::behaviours::Step;
 use crate::behaviours::ask::Asked;
 use crate::machine::table::ModeInfo;
-use crate::machine::{Actor, Beginning, LoopHandle, Refusal, Refused};
+use crate::machine::{Actor, Beginning, EdgeInfo, LoopHandle, Refusal, Refused};
 use crate::review::Subject;
 use crate::store::{LoopId, Store};
 
@@ -27,6 +29,48 @@ pub fn into_typed<A: LoopHandle>(held: HeldLoop) -> A {
 /// Hides the type of a loop.
 pub fn into_untyped(held: impl LoopHandle) -> HeldLoop {
     Box::new(held)
+}
+
+/// The argument by which a verb rejects findings that are open.
+pub(super) const REJECTING: &str = "rejecting";
+
+/// A verb of the machine, with its arguments.
+#[derive(Debug)]
+pub struct Verb {
+    /// The transition that it takes.
+    pub(super) transition: &'static str,
+    /// The arguments of the transition. One that was left out is null.
+    arguments: Map<String, Json>,
+    /// The reason for which findings that are still open are rejected.
+    pub rejecting: Option<String>,
+    /// The arguments that name its loop.
+    pub(super) loop_args: LoopArgs,
+}
+
+impl Verb {
+    /// Reads the arguments of its subcommand.
+    pub(super) fn new(edge: &EdgeInfo, matches: &ArgMatches) -> clap::error::Result<Self> {
+        let value = |name: &str| matches.get_one::<Json>(name).cloned().unwrap_or_default();
+        let arguments = edge.args.iter();
+        Ok(Self {
+            transition: edge.transition,
+            arguments: arguments
+                .map(|argument| (argument.name.to_owned(), value(argument.name)))
+                .collect(),
+            rejecting: matches.try_get_one(REJECTING).ok().flatten().cloned(),
+            loop_args: LoopArgs::from_arg_matches(matches)?,
+        })
+    }
+
+    /// Returns its transition: a generated `Transition`. Panics if it is that of another machine.
+    pub fn typed<T: DeserializeOwned>(&self) -> T {
+        let transition = if self.arguments.is_empty() {
+            json!(self.transition)
+        } else {
+            json!({ self.transition: self.arguments })
+        };
+        serde_json::from_value(transition).expect("a program has the verbs of one machine")
+    }
 }
 
 /// A machine with its stops. `claudex-build` writes the implementation.

@@ -4,9 +4,8 @@ use jiff::Timestamp;
 
 use super::app::App;
 use super::extension::{Extension, Variables};
-use super::info::ProgramInfo;
+use super::info::{PluginInfo, ProgramInfo};
 use super::out;
-use super::plugin::PluginInfo;
 use super::settings::Settings;
 use crate::behaviours::ask::{self, Asked};
 use crate::behaviours::{loop_message, verify};

@@ -7,11 +7,10 @@ use clap::ArgMatches;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::app::{HeldLoop, into_untyped};
+use super::app::{HeldLoop, Verb, into_untyped};
 use super::builder::Program;
 use super::exit::{Ended, Exit, Failure};
 use super::locate::Surroundings;
-use super::verbs::Verb;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Beginning, LoopHandle, Refusal, Refused};

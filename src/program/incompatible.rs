@@ -4,8 +4,8 @@ use camino::Utf8Path;
 
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::locate::StateFolders;
-use super::{loops, shell};
+use super::locate::{self, StateFolders};
+use super::shell;
 use crate::behaviours::loop_message;
 use crate::machine::Refusal;
 use crate::machine::table::Table;
@@ -116,12 +116,13 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
 /// Returns the error of a command for a loop that could not be opened or started.
 pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
     let exit = match &error {
-        Refusal::Store(
+        Refusal::Actor(_)
+        | Refusal::Store(
             StoreError::Active { .. } | StoreError::NotFound { .. } | StoreError::NotOurs { .. },
         ) => Exit::Refused,
         _ => Exit::Internal,
     };
-    match help(info, &loops::here().unwrap_or_default(), &error) {
+    match help(info, &locate::here().unwrap_or_default(), &error) {
         Some(help) => Failure::with_help(exit, error.to_string(), &help),
         None => Failure::new(exit, error),
     }

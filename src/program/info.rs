@@ -1,6 +1,7 @@
-//! A program's names: in its messages, in a terminal, and as slash commands.
+//! A program's names, in its messages, in a terminal and as slash commands, and the declaration of its plugin.
 
 use crate::machine::{PhaseDeclaration as _, Table};
+use crate::message::Message;
 use crate::store::StateSpec;
 use crate::text;
 
@@ -88,4 +89,36 @@ impl ProgramInfo {
         let plugin = self.plugin.filter(|_| is_there)?;
         Some(format!("/{plugin}:{words}"))
     }
+}
+
+/// A program's plugin, as its machine declares it. `claudex-build` writes it.
+#[derive(Debug, Clone, Copy)]
+pub struct PluginInfo {
+    /// The slash commands.
+    pub commands: &'static [CommandInfo],
+    /// Files that it has as they are, named by their paths.
+    pub files: &'static [Message],
+    /// Permission rules of every command after which a loop can go on, in addition to those that follow from the machine.
+    pub permits: &'static [&'static str],
+    /// The machine as Markdown.
+    pub spec: &'static str,
+    /// Keys of the manifest, such as `license`, with the package's texts. The last text of a key that is not empty counts.
+    pub package: &'static [(&'static str, &'static str)],
+}
+
+/// A slash command.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandInfo {
+    /// The name, as it is typed.
+    pub name: &'static str,
+    /// The command of the program that it calls, such as `start plan`.
+    pub call: &'static str,
+    /// The transition that it takes; `None`: a start, or a command that every program has.
+    pub transition: Option<&'static str>,
+    /// The description in the menu; empty for the engine's own.
+    pub doc: &'static str,
+    /// The arguments in the menu; `None`: those of the command line.
+    pub arguments: Option<&'static str>,
+    /// The text for the agent; `None`: the engine's own.
+    pub text: Option<Message>,
 }

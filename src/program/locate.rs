@@ -4,12 +4,12 @@
 
 use std::cmp::Reverse;
 
-use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use camino::{FromPathBufError, Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::caller::UNKNOWN;
-use super::exit::{Failure, with_help};
+use super::exit::{Exit, Failure, with_help};
+use super::incompatible;
 use super::info::ProgramInfo;
-use super::{incompatible, loops};
 use crate::hooks::Input;
 use crate::process::environment::GUARD;
 use crate::store::{Active, Listed, LoopId, StateHome, StateSpec, Store, StoreError};
@@ -53,7 +53,7 @@ impl StateFolders {
 
     /// Finds the state folders above the working directory.
     pub(super) fn find_here(state: &'static StateSpec) -> Result<Self, Failure> {
-        Ok(Self::find(state, &[&loops::here()?]))
+        Ok(Self::find(state, &[&here()?]))
     }
 
     /// Returns why the first folder that cannot be used is refused.
@@ -128,6 +128,11 @@ impl StateFolders {
         {
             return Err(incompatible::line(info, store, &one.id, &error.into()));
         }
+        if self.stores.len() == MAX_FOLDERS {
+            return Err(format!(
+                "{MAX_FOLDERS} state folders or more are above this one; only the nearest were searched"
+            ));
+        }
         match session.and_then(|session| self.archived(session)) {
             Some((_, id)) => Err(format!("loop {id} {}", archived_note(info, &id))),
             None => Ok(None),
@@ -164,7 +169,7 @@ impl Surroundings {
         let project = std::env::var("CLAUDE_PROJECT_DIR").ok();
         Self {
             project: project.filter(|path| !path.is_empty()).map(Into::into),
-            here: loops::here().ok(),
+            here: here().ok(),
             reviewer_child: std::env::var_os(GUARD).is_some(),
         }
     }
@@ -227,6 +232,20 @@ pub(super) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let rest = path.strip_prefix(there).ok()?;
     // A path that is joined with nothing ends with a slash.
     Some(real.components().chain(rest.components()).collect())
+}
+
+/// Returns the working directory.
+///
+/// # Errors
+/// Returns an error if it does not exist any more, or if its path is not UTF-8.
+pub fn here() -> Result<Utf8PathBuf, Failure> {
+    let here = std::env::current_dir()
+        .and_then(|path| Utf8PathBuf::try_from(path).map_err(FromPathBufError::into_io_error));
+    here.map_err(|error| {
+        let problem = format!("cannot use the working directory: {error}");
+        let help = "change to a folder that exists and has a UTF-8 path";
+        Failure::with_help(Exit::Internal, problem, help)
+    })
 }
 
 /// Returns the nearest state folder above a folder, or else the one that a start would make.

@@ -1,6 +1,6 @@
 //! The loops that commands are about: finding them, opening them, and who may decide about them.
 
-use camino::{FromPathBufError, Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
 use super::app::HeldLoop;
 use super::builder::Program;
@@ -14,19 +14,7 @@ use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
 
-/// Returns the working directory.
-///
-/// # Errors
-/// Returns an error if it does not exist any more, or if its path is not UTF-8.
-pub fn here() -> Result<Utf8PathBuf, Failure> {
-    let here = std::env::current_dir()
-        .and_then(|path| Utf8PathBuf::try_from(path).map_err(FromPathBufError::into_io_error));
-    here.map_err(|error| {
-        let problem = format!("cannot use the working directory: {error}");
-        let help = "change to a folder that exists and has a UTF-8 path";
-        Failure::with_help(Exit::Internal, problem, help)
-    })
-}
+pub use super::locate::here;
 
 /// Checks that every state folder above the working directory can be used: the loops of another one are unknown.
 pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
+use super::app::Verb;
 use super::arguments::{Command, Config, Hook, Report};
 use super::builder::{PROTOCOL, Program};
 use super::exit::{self, Exit, Failure};
 use super::settings;
-use super::verbs::Verb;
 use super::{
     Group, adopt, archive, command_line, display, doctor, hooks, import, loops, out, plugin,
     question_answer, resume, review, slash_arguments, start, state, verbs, verify,
@@ -115,7 +115,7 @@ fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
         Command::Sweep => archive::sweep(info),
         Command::Rollback { yes, from_prompt } => archive::rollback(info, yes, from_prompt),
         Command::Doctor(format) => doctor::doctor(program, format.json),
-        Command::Config(Config::Show(format)) => settings::show(info, format.json),
+        Command::Config(Config::Show(format)) => display::configuration(info, format.json),
         Command::Hooks => hooks::print(info, command_line::asks(info.table)),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(display::statusline(program)),

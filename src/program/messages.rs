@@ -5,11 +5,11 @@ use serde_json::json;
 use super::builder::Program;
 use super::caller::Caller;
 use super::extension::{NextAction, Variables};
-use super::{display, next_action, out, rounds};
+use super::{next_action, out, rounds};
 use crate::behaviours::loop_message;
 use crate::machine::table::{PhaseInfo, Table};
 use crate::machine::{EdgeAt, LoopHandle, Raw};
-use crate::message::Message;
+use crate::message::{Message, Render as _};
 use crate::store::Entry;
 use crate::{template, text};
 
@@ -51,7 +51,8 @@ pub(super) fn turn_end_note(
         "commands": possible(raw),
         "program": program.info.program,
     });
-    let note = display::render(TURN_END, &facts).unwrap_or_else(|failure| failure.to_string());
+    let rendered = TURN_END.render(&facts);
+    let note = rendered.unwrap_or_else(|error| error.to_string());
     note.trim_end().to_owned()
 }
 
@@ -121,6 +122,6 @@ pub(super) fn print_last(program: &Program, held: &dyn LoopHandle) {
 fn entered_by(raw: &Raw) -> Option<EdgeAt> {
     let journal = raw.journal().ok()?;
     let changes = journal.iter().rev().filter_map(Entry::change);
-    let mut edges = changes.flat_map(|change| display::edges_of(raw.table(), change));
+    let mut edges = changes.flat_map(|change| rounds::edges_of(raw.table(), change));
     edges.find(|edge| edge.from != edge.to && edge.to == raw.phase())
 }

@@ -49,10 +49,9 @@ mod stop;
 mod verbs;
 mod verify;
 
-pub use app::{App, HeldLoop, into_typed, into_untyped};
+pub use app::{App, HeldLoop, Verb, into_typed, into_untyped};
 pub use arguments::loop_flag;
 pub use builder::Program;
 pub use clap;
 pub use command_line::Group;
 pub use extension::{Extension, NextAction, NotTaken, Variables};
-pub use verbs::Verb;

@@ -7,7 +7,7 @@ use super::durations::between;
 pub use super::durations::elapsed;
 use super::info::ProgramInfo;
 use super::settings::MAX_ROUNDS;
-use crate::machine::{EvidenceRecord, PhaseDeclaration as _, Raw, Table};
+use crate::machine::{EdgeAt, EvidenceRecord, PhaseDeclaration as _, Raw, Table};
 use crate::review::answer;
 use crate::review::cause::Cause;
 use crate::review::evidence::Round;
@@ -156,6 +156,16 @@ pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
 /// Returns the evidence that a change was made with.
 pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
     EvidenceRecord::deserialize(change.evidence.as_ref()?).ok()
+}
+
+/// Returns the edges by which a change may have been made: those with its transition and phases.
+pub(super) fn edges_of(table: &'static Table, change: &ChangeEntry) -> Vec<EdgeAt> {
+    let phase = |stored: &Option<String>| table.phase_position(stored.as_deref()?);
+    let (Some(from), Some(to)) = (phase(&change.from), phase(&change.to)) else {
+        return Vec::new();
+    };
+    let edges = table.edges_at(&change.what, from);
+    edges.filter(|edge| edge.to == to).collect()
 }
 
 /// Returns the changes by which open findings were rejected, with their evidence, oldest first. A loop that returns to the

@@ -14,7 +14,7 @@ use super::exit::Exit;
 use super::extension::Variables;
 use super::locate::Surroundings;
 use super::settings::{self, Settings};
-use super::{display, incompatible, loops, messages, next_action, out, rounds};
+use super::{incompatible, loops, messages, next_action, out, rounds};
 use crate::behaviours::Step;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::seen::SessionRecord as _;
@@ -308,7 +308,7 @@ fn has_let_turn_end(raw: &Raw) -> bool {
     let journal = raw.recent().unwrap_or_default();
     let newest = journal.last().and_then(Entry::change);
     newest.is_some_and(|change| {
-        let mut edges = display::edges_of(table, change).into_iter();
+        let mut edges = rounds::edges_of(table, change).into_iter();
         change.by == Actor::Hook.to_string() && edges.any(|edge| edge.lets_turn_end(table))
     })
 }

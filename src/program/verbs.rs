@@ -2,12 +2,7 @@
 
 use std::collections::HashSet;
 
-use clap::error::ErrorKind;
-use clap::{Arg, ArgMatches, Args as _, FromArgMatches as _};
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value as Json, json};
-
-use super::app::{HeldLoop, into_typed, into_untyped};
+use super::app::{HeldLoop, REJECTING, Verb, into_typed, into_untyped};
 use super::arguments::{self, LOOP, LoopArgs};
 use super::builder::Program;
 use super::exit::{Exit, Failure};
@@ -21,48 +16,8 @@ use crate::machine::{Actor, EdgeAt, EdgeInfo, LoopHandle, Refusal, Refused, Requ
 use crate::process::environment::GUARD;
 use crate::store::LoopId;
 use crate::text;
-
-/// The argument by which a verb rejects findings that are open.
-pub(super) const REJECTING: &str = "rejecting";
-
-/// A verb of the machine, with its arguments.
-#[derive(Debug)]
-pub struct Verb {
-    /// The transition that it takes.
-    pub(super) transition: &'static str,
-    /// The arguments of the transition. One that was left out is null.
-    arguments: Map<String, Json>,
-    /// The reason for which findings that are still open are rejected.
-    pub rejecting: Option<String>,
-    /// The arguments that name its loop.
-    pub(super) loop_args: LoopArgs,
-}
-
-impl Verb {
-    /// Reads the arguments of its subcommand.
-    pub(super) fn new(edge: &EdgeInfo, matches: &ArgMatches) -> clap::error::Result<Self> {
-        let value = |name: &str| matches.get_one::<Json>(name).cloned().unwrap_or_default();
-        let arguments = edge.args.iter();
-        Ok(Self {
-            transition: edge.transition,
-            arguments: arguments
-                .map(|argument| (argument.name.to_owned(), value(argument.name)))
-                .collect(),
-            rejecting: matches.try_get_one(REJECTING).ok().flatten().cloned(),
-            loop_args: LoopArgs::from_arg_matches(matches)?,
-        })
-    }
-
-    /// Returns its transition: a generated `Transition`. Panics if it is that of another machine.
-    pub fn typed<T: DeserializeOwned>(&self) -> T {
-        let transition = if self.arguments.is_empty() {
-            json!(self.transition)
-        } else {
-            json!({ self.transition: self.arguments })
-        };
-        serde_json::from_value(transition).expect("a program has the verbs of one machine")
-    }
-}
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Args as _};
 
 /// Returns the first edge of each transition that the command line has as a verb. Every program has its own `resume`.
 pub(super) fn on_command_line(table: &'static Table) -> impl Iterator<Item = EdgeAt> {
@@ -346,7 +301,7 @@ mod tests {
         let parsed = |words: &str| {
             let command = command(&edge).no_binary_name(true);
             let verb = Verb::new(&edge, &command.try_get_matches_from(words.split(' '))?);
-            verb.map(|verb| verb.typed::<Json>().to_string())
+            verb.map(|verb| verb.typed::<serde_json::Value>().to_string())
         };
         let found = [
             "--why x,\"] --file -a/b --most 3 --quick --back-to b",

@@ -96,8 +96,7 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
     let found = values(answer)?;
     let Some((place, only)) = found.first() else {
         let no_verdict = || {
-            let problem =
-                "it has neither a finding with a severity nor the line ‘{}’ and nothing else";
+            let problem = "expected findings with a severity, or the line ‘{}’ alone";
             Cause::not_a_verdict(&problem.replace("{}", CLEAN_LINE))
         };
         return reader::read(answer, false)?.ok_or_else(no_verdict);

@@ -88,7 +88,9 @@ impl Extension for Stages {
     fn start(&self, start: &mut StartRequest<'_>) -> Result<(), Failure> {
         if let Some(draft) = start.text("draft_file")
             && !draft.is_empty()
-            && !start.here.join(draft).is_file()
+            && ![start.here, start.store.root()]
+                .iter()
+                .any(|folder| folder.join(draft).is_file())
         {
             let message = format!("cannot find the draft {}", text::shown(draft));
             let help = "name a file, or leave --draft-file out";

@@ -1,6 +1,6 @@
 //! Our crates as a registry would get them: packed by `cargo package` and unpacked.
 //!
-//! That they build is shown by other tests: `outside` builds our program from them, and `own_loop` another one.
+//! Other tests build them: `outside` our program, and `own_loop` another one.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -77,12 +77,20 @@ crate::impl_diagnostic!(Refusal, |refusal| match refusal {
 impl Refusal {
     /// Makes the refusal of an actor. `by` are the actors who may take the edge or start the mode.
     pub(super) fn actor(refused: &str, actor: Actor, by: &[Actor]) -> Self {
-        let names: Vec<String> = by.iter().map(ToString::to_string).collect();
-        let allowed = match &*names {
-            [] => "only the Stop hook takes it".to_owned(),
-            names => format!("only for {}", names.join(" or ")),
+        let name = |actor: &Actor| match actor {
+            Actor::Hook => "the Stop hook",
+            Actor::Agent => "an agent",
+            Actor::Person => "the user",
         };
-        Self::Actor(format!("{refused} is not for {actor}: {allowed}"))
+        let names: Vec<&str> = by.iter().map(name).collect();
+        let allowed = match &*names {
+            [] => "the Stop hook".to_owned(),
+            names => names.join(" or "),
+        };
+        let caller = name(&actor);
+        Self::Actor(format!(
+            "{refused} is for {allowed} only, and this call comes from {caller}"
+        ))
     }
 
     /// Returns whether another process changed the loop first.

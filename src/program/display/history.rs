@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
 use crate::machine::table::PhaseInfo;
-use crate::machine::{EdgeAt, Raw, Table};
+use crate::machine::{Raw, Table};
 use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::Look;
@@ -115,7 +115,7 @@ impl Past {
         let rejecting = record.and_then(|record| record.rejecting);
         reasons.extend(rejecting.map(|why| format!("rejecting what is open: {why}")));
         if reasons.is_empty() {
-            let edge = edges_of(self.table, change).into_iter().next();
+            let edge = rounds::edges_of(self.table, change).into_iter().next();
             reasons.extend(edge.map(|edge| edge.doc.trim_end_matches('.').to_owned()));
         }
         reasons.join("; ")
@@ -169,16 +169,6 @@ pub(super) fn time(entry: &Entry) -> Timestamp {
         Entry::Change(change) => change.at,
         Entry::Note(note) => note.at,
     }
-}
-
-/// Returns the edges by which a change may have been made: those with its transition and phases.
-pub(in crate::program) fn edges_of(table: &'static Table, change: &ChangeEntry) -> Vec<EdgeAt> {
-    let phase = |stored: &Option<String>| table.phase_position(stored.as_deref()?);
-    let (Some(from), Some(to)) = (phase(&change.from), phase(&change.to)) else {
-        return Vec::new();
-    };
-    let edges = table.edges_at(&change.what, from);
-    edges.filter(|edge| edge.to == to).collect()
 }
 
 /// Returns an actor for people: `the hook`, `the agent`, `the user`.

@@ -8,7 +8,7 @@ mod status;
 
 use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
@@ -19,15 +19,17 @@ use crate::review::ReviewSpec;
 use crate::review::personas::machine_personas;
 use crate::text;
 
-pub(super) use history::{edges_of, journal};
+pub(super) use history::journal;
 pub(super) use listing::list;
 pub(super) use report::report;
 pub(super) use status::{status, statusline};
 
 const STYLE: &str = include_str!("page.css");
+/// The most characters of a value that `config show` prints on its line.
+const MAX_VALUE_CHARS: usize = 60;
 
 /// Renders facts for people. In a page every value is escaped.
-pub(super) fn render(template: Message, facts: &Json) -> Result<String, Failure> {
+fn render(template: Message, facts: &Json) -> Result<String, Failure> {
     let add = |environment: &mut Environment<'static>| {
         if template.name.ends_with(".html") {
             environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -36,7 +38,6 @@ pub(super) fn render(template: Message, facts: &Json) -> Result<String, Failure>
         environment.add_filter("elapsed", durations::elapsed);
         environment.add_filter("age", durations::age);
         environment.add_filter("label", |name: &str| format!("{:<10} ", format!("{name}:")));
-        environment.add_filter("one_line", text::one_line);
         environment.add_global("style", Value::from_safe_string(STYLE.to_owned()));
         Ok(())
     };
@@ -58,6 +59,24 @@ pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {
         let place = phase.map_or_else(of_round, |phase| format!("Phase {}", phase.stored));
         out::line(&format!("{place}: {}", persona.label));
         out::line(&format!("  {}", text::one_line(persona.prompt.text, 1000)));
+    }
+    Ok(Exit::Complete)
+}
+
+/// Prints every setting that holds here, with its source.
+pub(super) fn configuration(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
+    let settings = loops::settings_here(info)?;
+    let rows = settings.rows.iter();
+    if json {
+        let rows =
+            rows.map(|row| json!({ "key": row.key(), "value": row.value, "source": row.source() }));
+        out::json(&rows.collect::<Vec<_>>());
+    } else {
+        let lines = rows.map(|row| {
+            let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
+            format!("{} = {value}\t{}\n", row.key(), row.source())
+        });
+        out::line(&out::table(&lines.collect::<String>()));
     }
     Ok(Exit::Complete)
 }

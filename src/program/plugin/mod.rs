@@ -13,42 +13,11 @@ use serde_json::json;
 use super::arguments::{Hook, Plugin};
 use super::builder::{PROTOCOL, Program};
 use super::exit::{Exit, Failure};
+pub use super::info::{CommandInfo, PluginInfo};
 use super::out;
-use crate::message::{Message, MessageError, Render as _};
+use crate::message::{MessageError, Render as _};
 use crate::process::environment::GUARD;
 use crate::{template, text};
-
-/// A program's plugin, as its machine declares it. `claudex-build` writes it.
-#[derive(Debug, Clone, Copy)]
-pub struct PluginInfo {
-    /// The slash commands.
-    pub commands: &'static [CommandInfo],
-    /// Files that it has as they are, named by their paths.
-    pub files: &'static [Message],
-    /// Permission rules of every command after which a loop can go on, in addition to those that follow from the machine.
-    pub permits: &'static [&'static str],
-    /// The machine as Markdown.
-    pub spec: &'static str,
-    /// Keys of the manifest, such as `license`, with the package's texts. The last text of a key that is not empty counts.
-    pub package: &'static [(&'static str, &'static str)],
-}
-
-/// A slash command.
-#[derive(Debug, Clone, Copy)]
-pub struct CommandInfo {
-    /// The name, as it is typed.
-    pub name: &'static str,
-    /// The command of the program that it calls, such as `start plan`.
-    pub call: &'static str,
-    /// The transition that it takes; `None`: a start, or a command that every program has.
-    pub transition: Option<&'static str>,
-    /// The description in the menu; empty for the engine's own.
-    pub doc: &'static str,
-    /// The arguments in the menu; `None`: those of the command line.
-    pub arguments: Option<&'static str>,
-    /// The text for the agent; `None`: the engine's own.
-    pub text: Option<Message>,
-}
 
 const HOOKS: &str = include_str!("hooks.json");
 /// Runs a plugin command.

@@ -9,12 +9,11 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::caller::Caller;
-use super::exit::{Exit, Failure};
+use super::exit::Failure;
 use super::info::ProgramInfo;
-use super::{loops, out};
 use crate::hooks::seen::{Seen, SessionRecord as _};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Permissions};
@@ -47,8 +46,6 @@ pub(super) const MAX_FAILURES: &str = "max_failures";
 pub const MOST_ROUNDS: u64 = 1000;
 /// The most minutes of a limit: ten years.
 const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
-/// The most characters of a value that `config show` prints on its line.
-const MAX_VALUE_CHARS: usize = 60;
 
 /// The settings that hold, as serde reads them from the merged tables of all layers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -69,7 +66,7 @@ pub struct Settings {
     /// Rounds of a mode by its name; a mode that is missing has those of machine.toml.
     #[serde(default)]
     pub rounds: BTreeMap<String, Positive<MOST_ROUNDS>>,
-    /// How long and how often.
+    /// The limits of time and of failures.
     pub limits: LimitSettings,
     /// Each value with its source, by key.
     #[serde(skip)]
@@ -79,7 +76,7 @@ pub struct Settings {
     pub ignored: Vec<String>,
 }
 
-/// How long and how often.
+/// The limits of time and of failures.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[serde(expecting = "a table")]
@@ -220,24 +217,6 @@ pub(super) fn keep_environment(info: &ProgramInfo, session: &str) -> std::io::Re
     let state_home = StateHome::of_user(info.program);
     let home = state_home.folder();
     home.map_or(Ok(()), |home| own_environment(info).keep(session, home))
-}
-
-/// Prints every setting that holds here, with its source.
-pub(super) fn show(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
-    let settings = loops::settings_here(info)?;
-    let rows = settings.rows.iter();
-    if json {
-        let rows =
-            rows.map(|row| json!({ "key": row.key(), "value": row.value, "source": row.source() }));
-        out::json(&rows.collect::<Vec<_>>());
-    } else {
-        let lines = rows.map(|row| {
-            let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
-            format!("{} = {value}\t{}\n", row.key(), row.source())
-        });
-        out::line(&out::table(&lines.collect::<String>()));
-    }
-    Ok(Exit::Complete)
 }
 
 /// Returns the path to the user's file, which may be missing: below an absolute `XDG_CONFIG_HOME`, or else below `~/.config`.
