@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::error::StoreError;
 use super::id::LoopId;
-use super::state_folder::{JOURNAL, Store};
+use super::state_folder::Store;
 use super::value::to_plain;
 
 /// A loop as [`Store::list`] sees it.
@@ -39,16 +39,10 @@ impl Store {
 
     /// Returns the loops that are not over, as [`list`](Self::list) does. One that this user ended is not opened.
     pub fn list_active(&self) -> Vec<Listed> {
-        let here = self.open_folder();
-        // The mark of a loop is as new as its journal, and says that the loop is over.
-        let is_marked_over = |id: &LoopId| {
-            let mark = self.sealing(id).ok()?.mark(id);
-            let folder = here.as_ref().ok()?.subfolder(id.as_str());
-            let journal = folder.ok()?.look(JOURNAL).ok()??;
-            Some(mark.over && mark.bytes == journal.size)
-        };
+        // A loop that is over stays so: no edge leaves its phase.
+        let is_over = |id: &LoopId| self.sealing(id).is_ok_and(|sealing| sealing.mark(id).over);
         let mut ids = self.journals().list();
-        ids.retain(|id| is_marked_over(id) != Some(true));
+        ids.retain(|id| !is_over(id));
         let mut active = self.list_each(ids.into_iter());
         active.retain(|one| !one.terminal);
         active

@@ -12,6 +12,7 @@ use sha2::Sha256;
 
 use super::entry::Entry;
 use super::id::LoopId;
+use super::state_home::MARKS;
 use crate::digest::hex;
 use crate::files::Folder;
 
@@ -24,6 +25,8 @@ const FIRST_READ: u64 = 8 * 1024;
 pub(super) struct Sealing {
     /// The state home.
     pub(super) home: Folder,
+    /// The folder in it with the marks, if it is there.
+    pub(super) marks: Option<Folder>,
     /// The code of this user's key, of no text yet.
     mac: Hmac<Sha256>,
     pub(super) project: String,
@@ -40,7 +43,12 @@ pub(super) struct Line {
 impl Sealing {
     pub(super) fn new(home: Folder, key: &str, project: String) -> Self {
         let mac = Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes a key of any length");
-        Self { home, mac, project }
+        Self {
+            marks: home.subfolder(MARKS).ok(),
+            home,
+            mac,
+            project,
+        }
     }
 
     /// Returns the seal of a line that begins at the byte `at`, after a line with the seal `before`.

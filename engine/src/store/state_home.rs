@@ -22,7 +22,7 @@ const PROJECT: &str = "project";
 const PROJECT_DIGITS: usize = 32;
 const PROJECTS: &str = "projects";
 const BY_PATH: &str = "by-path";
-const MARKS: &str = "marks";
+pub(super) const MARKS: &str = "marks";
 /// The length of a mark, in bytes, without its line feed.
 const MARK_BYTES: usize = 63;
 /// The most bytes of a file that is kept here.
@@ -124,6 +124,8 @@ impl StateHome {
     /// Returns the seals of a journal that begins in a state folder. A copy of another folder gets its own id.
     pub(super) fn sealing_or_new(&self, top: &Folder) -> Result<Sealing, StoreError> {
         let (home, key) = self.open_or_make()?;
+        // Without the folder, nothing is known of the loops.
+        let _ = home.make_private(MARKS);
         let project = read_project(top).or_io("read", top.path())?;
         let mut sealing = Sealing::new(home, &key, project.unwrap_or_default());
         if sealing.project.is_empty() || sealing.find_original(top.path()).is_some() {
@@ -197,18 +199,26 @@ impl Sealing {
 
     /// Returns the mark of a loop, or nothing if it cannot be read.
     pub(super) fn mark(&self, id: &LoopId) -> Mark {
-        let text = read_kept(&self.home, MARKS, &format!("{}-{id}", self.project));
-        text.and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default()
+        let read = || {
+            let file = self.marks.as_ref()?.file(&self.mark_name(id)).ok()?;
+            let mut text = [0; MARK_BYTES];
+            file.read_exact_at(&mut text, 0).ok()?;
+            serde_json::from_slice(&text).ok()
+        };
+        read().unwrap_or_default()
+    }
+
+    fn mark_name(&self, id: &LoopId) -> String {
+        format!("{}-{id}", self.project)
     }
 
     /// Keeps the mark of a loop. Not synced. Written in place, since a new file costs more than all else of a commit but
     /// its sync. Marks have one length, so that a reader finds the old or the new one.
     pub(super) fn set_mark(&self, id: &LoopId, mark: &Mark) -> io::Result<()> {
         let text = format!("{:<MARK_BYTES$}\n", serde_json::to_string(mark)?);
-        let opened = self.home.subfolder(MARKS);
-        let marks = opened.or_else(|_| self.home.make_private(MARKS))?;
-        let file = marks.file_or_new(&format!("{}-{id}", self.project))?;
+        let make = || self.home.make_private(MARKS);
+        let marks = self.marks.clone().map_or_else(make, Ok)?;
+        let file = marks.file_or_new(&self.mark_name(id))?;
         file.write_all_at(text.as_bytes(), 0)
     }
 }
