@@ -131,7 +131,7 @@ pub fn awaited(raw: &Raw, asked: Option<&Asked>) -> String {
     let phase = &raw.table().phases[raw.phase()];
     let behaviour = phase.on_stop.as_ref();
     let awaited = behaviour.and_then(|behaviour| waited_for(raw, behaviour));
-    awaited.unwrap_or_else(|| format!("phase {} to go on", phase.name))
+    awaited.unwrap_or_else(|| format!("phase {} to continue", phase.name))
 }
 
 /// Returns what a behaviour waits for, or `None` if the phase's name says it best.

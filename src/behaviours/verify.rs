@@ -27,7 +27,7 @@ const MAX_COMMAND_CHARS: usize = 1000;
 /// The subject of an error.
 const SUBJECT: &str = "the commands that verify the work";
 /// The line of a caller that waits for another's run.
-const WAITS: &str = "another run, or a review, is at work in this loop; waiting for its end";
+const WAITS: &str = "another run, or a review, is running in this loop; waiting for its end";
 /// The time between two looks of a caller that waits for another's run.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The most characters of output that are shown of all commands.

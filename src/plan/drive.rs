@@ -56,7 +56,7 @@ impl Driver<'_> {
     /// Takes a loop to its end, or as far as it goes without its user, and prints the outcome.
     pub(super) fn drive(&self, mut held: AnyLoop) -> Result<Exit, Failure> {
         let resumed = self.arguments.resume.as_ref();
-        let verb = resumed.map_or("reviews", |_| "goes on with");
+        let verb = resumed.map_or("reviews", |_| "continues with");
         let subject = if reviews_changes(held.raw()) {
             "the changes of the work tree"
         } else {
@@ -77,7 +77,7 @@ impl Driver<'_> {
                 }
                 Ok(Step::Over(now)) => return self.print(&now),
                 Ok(Step::Waits(now)) => {
-                    let problem = format!("the loop does not go on from phase {}", now.phase());
+                    let problem = format!("the loop does not continue from phase {}", now.phase());
                     return Err(failure(&now, &problem));
                 }
                 Err(refused) => return Err(failure(&refused.held, &refused.to_string())),

@@ -1,4 +1,4 @@
-//! `run` and `review --changes`: a loop from its first round to its summary, outside Claude Code. `run --resume` goes on with one.
+//! `run` and `review --changes`: a loop from its first round to its summary, outside Claude Code. `run --resume` continues one.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -26,7 +26,7 @@ pub(super) struct Run {
     /// The plan, a Markdown file
     #[arg(value_name = "PLAN.md", required_unless_present = "resume")]
     plan: Option<Utf8PathBuf>,
-    /// Go on with a loop that was interrupted, with the rounds that it has
+    /// Continue an interrupted loop, with the rounds that it has
     #[arg(long, value_name = "LOOP", conflicts_with_all = ["plan", "rounds"])]
     pub(super) resume: Option<String>,
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
@@ -150,7 +150,7 @@ pub(super) fn resume_help(held: &AnyLoop) -> String {
         _ => format!(", in {}", text::shown(root)),
     };
     format!(
-        "to go on with it{place}:\n    claudex-loop run --resume {}\ngive its flags again, such as --reviewer and --drafter",
+        "to continue it{place}:\n    claudex-loop run --resume {}\ngive its flags again, such as --reviewer and --drafter",
         held.id()
     )
 }
@@ -192,7 +192,7 @@ fn reopen(id: &str) -> Result<AnyLoop, Failure> {
         session => Some(format!("session {} drives it", text::one_line(session, 80))),
     };
     if let Some(problem) = problem {
-        let message = format!("run does not go on with loop {id}: {problem}");
+        let message = format!("run cannot continue loop {id}: {problem}");
         let help = format!("to see where it is:\n    claudex-loop status {id}");
         return Err(Failure::refuse(message, &help));
     }

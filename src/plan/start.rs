@@ -190,7 +190,7 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
         }
         Ok(held) if held.phase().is_terminal() => return Ok(held),
         Ok(held) => format!(
-            "it is not over yet (phase {}); to go on with it:\n    claudex-loop resume {id}",
+            "it is not over yet (phase {}); to continue it:\n    claudex-loop resume {id}",
             held.phase()
         ),
     };

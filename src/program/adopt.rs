@@ -101,7 +101,7 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let owner = text::one_line(listed.session.as_deref().unwrap_or_default(), 100);
     let age = durations::elapsed(idle.as_secs());
     let risk =
-        format!("session {owner} may be at work on loop {id}: its last sign of life was {age} ago");
+        format!("session {owner} may be working on loop {id}: its last sign of life was {age} ago");
     let help = format!(
         "nothing was changed; if that session is over:\n    {} adopt {id} --yes",
         info.program

@@ -93,13 +93,13 @@ pub(super) enum Command {
     Adopt {
         #[command(flatten)]
         target: LoopArgs,
-        /// Do not ask if another session may be at work on it
+        /// Do not ask if another session may be working on it
         #[arg(long)]
         yes: bool,
     },
     /// Take up a state document that this program did not write
     Import {
-        /// The document; the loop goes on in the phase that it names
+        /// The document; the loop continues in its phase
         file: Utf8PathBuf,
         /// The loop's id, if users choose it [default: the file's name]
         #[arg(long, value_name = "NAME")]

@@ -38,7 +38,7 @@ pub(super) fn give_up(info: &ProgramInfo, id: &str, words: &str) -> String {
 fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> {
     Some(match error {
         Refusal::Loop { id, .. } => {
-            let help = give_up(info, id.as_str(), "give it up (its files are kept)");
+            let help = give_up(info, id.as_str(), "cancel it (its files are kept)");
             return Some(help).filter(|help| !help.is_empty());
         }
         Refusal::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
@@ -99,7 +99,7 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
             return format!(
                 "see it with `{} status`; to take it over into this session:{adopt}{}",
                 info.program,
-                give_up(info, id, "\nto give it up")
+                give_up(info, id, "\nto cancel it")
             );
         }
         Some(Err(error)) => {

@@ -94,7 +94,7 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     }
     if let Some(edge) = decided(raw) {
         let to = raw.table().phases[edge.to].name;
-        return end_turn(&format!("the loop goes on to {to}"));
+        return end_turn(&format!("the loop continues with {to}"));
     }
     let round = Round::read(raw, spec).ok();
     let verdict = round.as_ref().and_then(Round::verdict);

@@ -137,7 +137,7 @@ fn take(
         });
     let next = match &message {
         _ if phase.terminal => " It is over.",
-        None => " End your turn to go on.",
+        None => " End your turn to continue.",
         Some(_) => "",
     };
     output.agent = Some(info.line(&format!(

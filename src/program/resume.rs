@@ -38,7 +38,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failu
     loops::check_active(raw)?;
     let next = next_action::describe(program, &*held);
     out::line(&format!(
-        "Loop {id} goes on in phase {} and waits for {}\nNext: {}",
+        "Loop {id} continues in phase {} and waits for {}\nNext: {}",
         messages::phase(raw).name,
         next.waits_for,
         next.next

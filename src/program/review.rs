@@ -238,7 +238,7 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> Result<Exit, Failure> {
     let watched = round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event));
     // Only an interrupt ends it early.
     let was_running = watched.map_err(|_| {
-        let message = "no longer followed; the review itself goes on".to_owned();
+        let message = "no longer followed; the review continues".to_owned();
         let command = format!("{} review {id} --follow", info.program);
         let help = format!("to see it again:\n    {command}");
         Failure::with_help(Exit::Interrupted, message, &help)

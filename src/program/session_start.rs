@@ -98,7 +98,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
         Err(error) => {
             let error = incompatible::line(info, store, id, &error);
             let error = text::note(&error, 300);
-            let line = format!("loop {id} of this session cannot go on: {error}");
+            let line = format!("loop {id} of this session cannot continue: {error}");
             return inform(info, &line, true);
         }
     };

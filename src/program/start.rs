@@ -227,7 +227,7 @@ fn blocked(program: &Program, store: &Store, error: &Refusal) -> Option<Failure>
     let loop_id = LoopId::parse(id, program.info.state.ids).ok()?;
     let held = program.app.open(store, &loop_id, Actor::Person).ok()?;
     let next = program.extension.next_action(&*held)?.next;
-    let help = next + &incompatible::give_up(program.info, id, "\nto give it up");
+    let help = next + &incompatible::give_up(program.info, id, "\nto cancel it");
     Some(Failure::refuse(error.to_string(), &help))
 }
 

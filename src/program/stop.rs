@@ -159,7 +159,7 @@ impl Stop<'_> {
         }
         if wait == Wait::GivesUp {
             notes.push(format!(
-                "three stops have waited for the same background task, so loop {id} goes on while that runs"
+                "three stops have waited for the same background task, so loop {id} continues while that runs"
             ));
         }
         None

@@ -90,7 +90,7 @@ pub(super) fn verb(program: &Program, verb: Verb) -> Result<Exit, Failure> {
         store.archive(&id).map_err(Failure::refusal)?;
         let folder = text::shown(store.folder());
         out::line(&format!(
-            "Loop {id} was given up; its files were moved to {folder}/archive/{id}"
+            "Loop {id} was cancelled; its files were moved to {folder}/archive/{id}"
         ));
         return Ok(Exit::Complete);
     }

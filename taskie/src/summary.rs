@@ -85,7 +85,7 @@ impl Extension for Taskie {
                 return Some(NextAction::new(
                     format!("you: the reviews of this cycle are used up ({limit} of {limit})"),
                     format!(
-                        "more reviews, go on with the findings that are open, or end the automation:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}\n    taskie pause {id}"
+                        "more reviews, continue with the open findings, or end the automation:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}\n    taskie pause {id}"
                     ),
                 ));
             }

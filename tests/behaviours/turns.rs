@@ -23,7 +23,7 @@ fn own_phase_is_one_method() {
     assert_eq!(project.stop(), "moved remind counting\nends false\n");
     project.write("LINES", "1\n2\n");
     assert_eq!(project.stop(), "moved remind counting\nends false\n");
-    assert_eq!(project.stop(), "waits\nphase counting to go on\n");
+    assert_eq!(project.stop(), "waits\nphase counting to continue\n");
     project.write("LINES", "1\n2\n3\n");
     assert!(project.stop().starts_with("moved finish done\nends true\n"));
 

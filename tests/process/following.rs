@@ -70,7 +70,7 @@ fn interrupted_follower_leaves_the_review_alone() {
         std::fs::read_to_string(&log).unwrap().contains("following")
     });
     follower.signal("TERM");
-    follower.end().exits(130).says("the review itself goes on");
+    follower.end().exits(130).says("the review continues");
     project
         .run("status")
         .exits(0)

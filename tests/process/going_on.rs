@@ -43,7 +43,7 @@ fn more_begins_the_next_round_repeatedly() {
         &granted,
         "round 2 of 3 (Security and data-integrity review)",
     );
-    has(&granted, "The findings of round 1 stand");
+    has(&granted, "The findings of round 1 are still open");
     let expected = [
         ("phase", "reviewing"),
         ("round", "2"),

@@ -168,7 +168,7 @@ fn rejection_ends_with_the_rounds_that_reopen() {
     assert_eq!(facts["waits_for"], "the agent, to end its turn");
     assert_eq!(
         facts["next"],
-        "end the turn: the loop goes on to summarizing"
+        "end the turn: the loop continues with summarizing"
     );
     lacks(
         &project.run("status").exits(0).out,

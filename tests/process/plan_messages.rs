@@ -37,7 +37,7 @@ Draft the plan into [project]/PLAN.md, then end your turn. The Stop hook opens e
 Do not review the plan yourself, and do not edit the files of the loop.
 
 To see where the loop is: claudex-loop status
-To give it up: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
+To cancel it: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
 "##);
 }
 
@@ -71,7 +71,7 @@ Loop `[id]`, plan `PLAN.md`. Topic: "Move the queue"
 
 4. End your turn.
 
-To give it up: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
+To cancel it: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
 "##);
 
     project.review(&id, "fake-findings").exits(0);
@@ -104,7 +104,7 @@ Loop `[id]`, plan `PLAN.md`. Topic: "Move the queue"
 
 4. End your turn.
 
-To give it up: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
+To cancel it: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
 "##);
 
     project.review(&id, "fake-clean").exits(0);
@@ -129,7 +129,7 @@ Loop `[id]`, plan `PLAN.md`. Reviewed by: fake-findings, fake-clean. Total time:
 Findings in full: `[project]/.claude/claudex/[id]/findings-round-2.md`; what happened: `claudex-loop journal [id]`
 
 **Print this summary to the user so they see the loop landed.** Then end your turn. The Stop hook will allow exit cleanly.
-(To give this loop up: claudex-loop cancel [id])
+(To cancel this loop: claudex-loop cancel [id])
 "##);
 }
 
@@ -195,7 +195,7 @@ Without that tool, the user answers in a terminal, with a quoted LABEL:
 
     claudex-loop answer [id] LABEL
 
-(To give this loop up: claudex-loop cancel [id])
+(To cancel this loop: claudex-loop cancel [id])
 "##);
 }
 
@@ -212,7 +212,7 @@ Loop `[id]` has started, and `PLAN.md` has not been written since. Its topic: "M
 Write the plan to `[project]/PLAN.md`, then end your turn. The review begins.
 
 You are reminded once: at the next stop the turn may end, and the loop waits.
-To give it up: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
+To cancel it: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
 "##);
 
     project.plan("# Plan\n");
@@ -221,7 +221,7 @@ To give it up: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
     insta::assert_snapshot!(masked(&project, &id, &reviewing), @r##"
 ### Claudex round 1 of 2 is waiting for its review
 
-Loop `[id]` cannot go on: this round has no review that counts.
+Loop `[id]` cannot continue: this round has no review that counts.
 
 1. Run the review with the longest timeout that the tool takes (600000 ms):
 
@@ -240,6 +240,6 @@ Loop `[id]` cannot go on: this round has no review that counts.
 3. End your turn.
 
 You are reminded once: at the next stop the turn may end, and the loop waits.
-To give it up: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
+To cancel it: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
 "##);
 }

@@ -123,7 +123,7 @@ fn reviewer_that_fails_twice_exits_with_5() {
         .run_in(project.root.parent().unwrap(), &run)
         .exits(5);
     let place = project.root.display().to_string().replace('\'', "’");
-    ran.says(&format!("to go on with it, in {place}:"));
+    ran.says(&format!("to continue it, in {place}:"));
 }
 
 #[test]
@@ -375,7 +375,7 @@ fn interrupted_run_is_archived_and_still_resumed() {
     let ran = project
         .run(&format!("run --resume {id} --reviewer fake-clean"))
         .exits(0);
-    ran.says(&format!("Loop {id} goes on with PLAN.md"))
+    ran.says(&format!("Loop {id} continues with PLAN.md"))
         .says("plan loop complete");
 }
 
@@ -391,7 +391,7 @@ fn only_an_unfinished_loop_of_run_is_resumed() {
     let id = over["id"].as_str().unwrap();
     refuses(
         id,
-        &format!("run does not go on with loop {id}: it is over (done)"),
+        &format!("run cannot continue loop {id}: it is over (done)"),
     );
     let id = project.start(&[]);
     refuses(&id, "no session has taken it up yet");

@@ -69,7 +69,7 @@ fn adopt_of_another_sessions_loop_needs_a_yes() {
     let (project, id) = Project::reviewing(&[]);
     let before = project.state(&id);
     let ran = project.run("adopt").exits(1);
-    has(&ran.err, "session s1 may be at work on loop");
+    has(&ran.err, "session s1 may be working on loop");
     has(&ran.err, &format!("    claudex-loop adopt {id} --yes\n"));
     project.run_with_stdin("adopt", b"y\n").exits(1);
     let screen = project.on_terminal(80, "adopt", "n\n");
@@ -102,7 +102,7 @@ fn resume_in_terminal_names_whose_stops_drive() {
     assert_eq!(project.field(&id, "session_id"), "s1");
     has(
         &message.out,
-        "goes on in phase reviewing and waits for the review of round 1\n",
+        "continues in phase reviewing and waits for the review of round 1\n",
     );
     project.run(&format!("adopt {id} --yes")).exits(0);
     let nobody = "belongs to no session now: the next session that ends a turn";

@@ -20,7 +20,7 @@ fn paused_loop_is_driven_by_no_stop() {
     let status = project.run("status").exits(0);
     assert!(status.out.contains("the user, who paused it"), "{status:?}");
 
-    project.run("resume").exits(0).says("goes on in phase");
+    project.run("resume").exits(0).says("continues in phase");
     let reason = project.fire().blocked();
     assert!(reason.starts_with("### Claudex round 2 of 3"), "{reason}");
 }

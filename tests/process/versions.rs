@@ -40,10 +40,10 @@ fn loop_in_unknown_phase_can_be_cancelled() {
     project.answers("start plan another", 1, "already active");
 
     assert!(note.contains("plan has no phase `waiting`"), "{note}");
-    let help = format!("give it up (its files are kept):\n    claudex-loop cancel {id}");
+    let help = format!("cancel it (its files are kept):\n    claudex-loop cancel {id}");
     assert!(note.contains(&help), "{note}");
     assert_eq!(project.state(&id), before);
-    project.answers_in("s1", &format!("cancel {id}"), 0, "was given up");
+    project.answers_in("s1", &format!("cancel {id}"), 0, "was cancelled");
     assert!(!project.state_path(&id).exists());
     project.start(&[]);
 }

@@ -34,8 +34,7 @@ fn crate_of_the_page_prints_what_it_says() {
         "{}",
         String::from_utf8_lossy(&ran.stderr)
     );
-    let printed =
-        "open\nclosed 1\n‘knock’ is not open in phase closed: needs tries < 2, and tries is 2\n";
+    let printed = "open\nclosed 1\n‘knock’ is not possible in phase closed: needs tries < 2, and tries is 2\n";
     assert_eq!(String::from_utf8_lossy(&ran.stdout), printed);
 
     let tree = "tree --edges normal --prefix none --no-dedupe".split(' ');

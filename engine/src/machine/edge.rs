@@ -220,7 +220,7 @@ fn refusal<M: Machine>(
     }
     let needs: Vec<_> = edges.iter().map(|edge| edge.info.when).collect();
     Refusal::Guard(format!(
-        "‘{}’ is not open in phase {}: needs {}, and {}",
+        "‘{}’ is not possible in phase {}: needs {}, and {}",
         M::name(transition),
         M::TABLE.phases[phase].name,
         needs.join(", or "),

@@ -100,7 +100,7 @@ impl<M: Machine> Held<M> {
             let found = stored.map_or("not there".to_owned(), |found| format!("“{found}”"));
             let field = names.phase;
             return Err(Refusal::Unfit(format!(
-                "its `{field}` is {found}, and a loop goes on in {known}"
+                "its `{field}` is {found}; expected {known}"
             )));
         };
         let mode = names.mode.and_then(|field| document.text(field));

@@ -22,7 +22,7 @@ pub enum Refusal {
     #[error("{0}")]
     Guard(String),
     /// The evidence is not the kind that the edge requires.
-    #[error("‘{transition}’ is not open: {problem}")]
+    #[error("‘{transition}’ is not possible: {problem}")]
     Evidence {
         /// The transition.
         transition: &'static str,

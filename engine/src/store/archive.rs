@@ -47,7 +47,7 @@ impl Store {
             })
             .or_io("move to", self.folder.join(ARCHIVE).join(id.as_str()))?;
         }
-        self.log(&format!("{id}: archived; to go on with it: resume {id}"));
+        self.log(&format!("{id}: archived; to continue it: resume {id}"));
         Ok(())
     }
 

@@ -93,7 +93,7 @@ fn lines_name_rules_and_corrections() {
     assert_eq!(
         reading("").lenient_lines(),
         [
-            "1:1: error[no-frontmatter]: the keys must stand between a first line `---` and a second one: a crash"
+            "1:1: error[no-frontmatter]: the keys must be between a first line `---` and a second one: a crash"
         ]
     );
 }

@@ -29,7 +29,7 @@ const OTHERS: &str = "\
 ground-rules: Print the rules that every command of the plugin follows
 next: Show the next step of a plan, and why
 check: Check the files of a plan
-advance: Go on to TARGET, the next phase, once the work is complete
+advance: Advance to TARGET, the next phase, once the work is complete
 max-reviews: Set the most reviews per cycle, 0 to 99; 0: none
 drop-task: Remove task K, whose row says cancelled or postponed, from the plan";
 

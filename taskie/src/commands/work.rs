@@ -77,13 +77,13 @@ pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
     ))
 }
 
-/// Goes on with the current task.
+/// Continues the current task.
 pub(super) fn continue_task(call: &Call) -> Result<Exit, Failure> {
     let held = call.open_for_person()?;
     mark(call, &held)?;
     let directory = call.directory(&held)?;
     let instruction = match context::task(held.raw(), &directory) {
-        Some(task) => format!("go on with task {task}."),
+        Some(task) => format!("continue task {task}."),
         None => "no task is under way; ask the user which one to continue.".to_owned(),
     };
     call.print(&format!("Plan {}: {instruction}", held.id()))
@@ -160,7 +160,7 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     let refused = |why: String| {
         let tried = format!("advance {}", word(target));
         attempts::note(&store, &id, call.actor, &tried, &why);
-        let problem = format!("plan {id} cannot go on to {}: {why}", word(target));
+        let problem = format!("plan {id} cannot advance to {}: {why}", word(target));
         let help = format!("nothing was changed; what is next:\n    taskie next {id}");
         Failure::refuse(problem, &help)
     };

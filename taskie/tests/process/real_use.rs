@@ -70,7 +70,7 @@ fn continued_plan_belongs_to_new_session() {
     let message = other_session(&project, "1", "continue-plan", ID).refusal();
     has(
         &message,
-        "session kit-session may be at work on loop billing",
+        "session kit-session may be working on loop billing",
     );
     has(&message, "taskie adopt billing");
     age(&project.root.join(".taskie"));

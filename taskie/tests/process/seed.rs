@@ -98,7 +98,7 @@ fn issue_3_outstanding_work_is_named() {
     let next = project.person(&["continue-plan", ID]).done();
     has(
         &next,
-        "continue-task: go on with task 1, then end the turn (C14: 1 of 2 subtasks",
+        "continue-task: continue task 1, then end the turn (C14: 1 of 2 subtasks",
     );
     let after = project.read("state.json");
     assert_eq!(after, before);

@@ -133,7 +133,7 @@ fn fourth_stop_for_the_same_task_goes_on() {
     }
     let ended = stop("w2");
     let note = format!(
-        "claudex: three stops have waited for the same background task, so loop {id} goes on while that runs"
+        "claudex: three stops have waited for the same background task, so loop {id} continues while that runs"
     );
     assert_eq!(ended.note, Some(note));
     begins(&ended.blocked(), "### Claudex round 2 of 3");

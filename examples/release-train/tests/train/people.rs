@@ -64,11 +64,11 @@ fn status_shows_the_train() {
     let printed = yard.done(&["status", &id]);
     for line in [
         format!("loop:      {id}"),
-        "phase:     approving (A person decides whether everyone gets it)".to_owned(),
+        "phase:     approving (The user decides whether everyone gets it)".to_owned(),
         "version:   1.0".to_owned(),
         format!("    release-train approve {id}"),
         format!("    release-train abort {id} --why <why>"),
-        "ways on:   approve (user only), roll-back (user only), resume (user only), abort"
+        "commands:  approve (user only), roll-back (user only), resume (user only), abort"
             .to_owned(),
     ] {
         assert!(
