@@ -7,6 +7,7 @@ use clap::builder::styling::AnsiColor;
 use miette::Diagnostic;
 
 use super::out;
+use crate::machine::Refusal;
 use crate::text;
 
 /// The exit codes. `--help` lists them.
@@ -114,6 +115,13 @@ impl Failure {
             report += &format!("\n{cyan}  help: {cyan:#}{help}");
         }
         out::report(&report);
+    }
+}
+
+impl From<Refusal> for Failure {
+    /// Converts an error about a value that a command would set.
+    fn from(refusal: Refusal) -> Self {
+        Self::new(Exit::Usage, refusal)
     }
 }
 

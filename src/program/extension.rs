@@ -7,13 +7,13 @@ use clap::ArgMatches;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::app::{HeldLoop, Verb, into_untyped};
+use super::app::Verb;
 use super::builder::Program;
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{Ended, Failure};
 use super::locate::Surroundings;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::table::ModeInfo;
-use crate::machine::{Actor, Beginning, LoopHandle, Refusal, Refused};
+use crate::machine::{Actor, Beginning, LoopHandle};
 use crate::store::Store;
 
 /// Variables of a template by their names.
@@ -170,25 +170,3 @@ impl StartRequest<'_> {
 
 /// The extension of a program that is its machine file alone.
 impl Extension for () {}
-
-/// The reason why a command changed nothing.
-#[derive(Debug, derive_more::From)]
-pub enum NotTaken {
-    /// A transition was refused.
-    #[from(skip)]
-    Refused(Refused<HeldLoop>),
-    /// Another failure.
-    Failed(Failure),
-}
-
-impl<A: LoopHandle> From<Refused<A>> for NotTaken {
-    fn from(refused: Refused<A>) -> Self {
-        Self::Refused(refused.map(into_untyped))
-    }
-}
-
-impl From<Refusal> for NotTaken {
-    fn from(refusal: Refusal) -> Self {
-        Self::Failed(Failure::new(Exit::Usage, refusal))
-    }
-}

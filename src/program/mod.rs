@@ -54,4 +54,4 @@ pub use arguments::loop_flag;
 pub use builder::Program;
 pub use clap;
 pub use command_line::Group;
-pub use extension::{Extension, NextAction, NotTaken, Variables};
+pub use extension::{Extension, NextAction, Variables};

@@ -6,7 +6,7 @@ use super::app::{HeldLoop, REJECTING, Verb, into_typed, into_untyped};
 use super::arguments::{self, LOOP, LoopArgs};
 use super::builder::Program;
 use super::exit::{Exit, Failure};
-use super::extension::{NotTaken, Variables};
+use super::extension::Variables;
 use super::settings::Settings;
 use super::{attempts, incompatible, loops, messages, out, start};
 use crate::behaviours::ask::Answer;
@@ -18,6 +18,9 @@ use crate::store::LoopId;
 use crate::text;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args as _};
+
+/// The result of a command that may change a loop: the loop as it is now, or the refused transition. A failure changed nothing.
+type Taken<A> = Result<Result<A, Refused<A>>, Failure>;
 
 /// Returns the first edge of each transition that the command line has as a verb. Every program has its own `resume`.
 pub(super) fn on_command_line(table: &'static Table) -> impl Iterator<Item = EdgeAt> {
@@ -130,7 +133,7 @@ impl Program {
         &self,
         name: &str,
         arguments: &ArgMatches,
-        run: impl FnOnce(A) -> Result<A, NotTaken>,
+        run: impl FnOnce(A) -> Taken<A>,
     ) -> Result<Exit, Failure> {
         outside_reviewer(name)?;
         loops::all_usable(self.info)?;
@@ -138,7 +141,10 @@ impl Program {
         let held = loops::open_found(self, named)?;
         let before = held.raw().record().revision;
         let now = change(self, name, held, |held| {
-            run(into_typed(held)).map(into_untyped)
+            let taken = run(into_typed(held))?;
+            Ok(taken
+                .map(into_untyped)
+                .map_err(|refused| refused.map(into_untyped)))
         })?;
         if now.raw().record().revision != before {
             tell(self, name, &*now);
@@ -192,8 +198,7 @@ pub(super) fn take(program: &Program, verb: Verb, held: HeldLoop) -> Result<Held
     let name = arguments::long(verb.transition);
     change(program, &name, held, |mut held| {
         program.extension.before_take(&mut *held, &verb)?;
-        let taken = program.app.take(verb, held);
-        taken.map_err(NotTaken::Refused)
+        Ok(program.app.take(verb, held))
     })
 }
 
@@ -202,23 +207,20 @@ fn change(
     program: &Program,
     name: &str,
     held: HeldLoop,
-    take: impl FnOnce(HeldLoop) -> Result<HeldLoop, NotTaken>,
+    take: impl FnOnce(HeldLoop) -> Taken<HeldLoop>,
 ) -> Result<HeldLoop, Failure> {
     let store = held.raw().store().clone();
     let id = held.raw().id().clone();
     let actor = held.raw().actor();
-    let now = take(held).map_err(|why| match why {
-        NotTaken::Refused(refused) => {
-            store.log(&format!("{id} {name} refused: {refused}"));
-            attempts::note_refusal(&store, &id, actor, name, &refused.refusal);
-            refusal(program, name, &refused)
+    let taken = take(held).inspect_err(|failure| {
+        if failure.exit == Exit::Refused {
+            attempts::note(&store, &id, actor, name, &failure.to_string());
         }
-        NotTaken::Failed(failure) => {
-            if failure.exit == Exit::Refused {
-                attempts::note(&store, &id, actor, name, &failure.to_string());
-            }
-            failure
-        }
+    });
+    let now = taken?.map_err(|refused| {
+        store.log(&format!("{id} {name} refused: {refused}"));
+        attempts::note_refusal(&store, &id, actor, name, &refused.refusal);
+        refusal(program, name, &refused)
     })?;
     let phase = messages::phase(now.raw()).name;
     store.log(&format!("{id} {name} by {actor}: now {phase}"));

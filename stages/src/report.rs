@@ -1,7 +1,7 @@
 //! `report` and `recover`: keep a summary, record it, and take the transition that follows, all in one write. The last part has
 //! the table of the workflow: the transition that follows a summary.
 
-use claudex_loop::program::NotTaken;
+use claudex_loop::machine::Refused;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::store::{Entry, REFUSED};
 use claudex_loop::text;
@@ -27,7 +27,8 @@ const MIN_GAIN: f64 = 1.9995;
 /// The longest gap that a question quotes, in characters.
 const MAX_GAP_CHARS: usize = 250;
 
-type ReportResult = Result<AnyLoop, NotTaken>;
+/// The pipeline as it is now, or its refused transition. A failure changed nothing.
+type ReportResult = Result<Result<AnyLoop, Refused<AnyLoop>>, Failure>;
 
 /// Takes the summary of the open stage. The second refusal of a dispatch asks the user, so that no agent reports for ever.
 pub(crate) fn report(held: AnyLoop) -> ReportResult {
@@ -43,7 +44,7 @@ pub(crate) fn report(held: AnyLoop) -> ReportResult {
         Some((bytes, reading)) => return take_reading(held, reading, bytes),
     };
     if !was_refused(pipeline) {
-        return Err(Failure::refuse(refusal, RECOVER_HELP).into());
+        return Err(Failure::refuse(refusal, RECOVER_HELP));
     }
     let problem = "twice reported a summary that does not count";
     let details = vec![text::one_line(&refusal, MAX_DETAIL_CHARS)];
@@ -214,11 +215,11 @@ fn go(
     }
     held.add_text(&record::entry(stage, summary, &next));
     held.set_open(&open)?;
-    Ok(held.take_transition(next)?)
+    Ok(held.take_transition(next))
 }
 
 /// Keeps a summary in the loop's folder, and counts it for its stage and round. Returns its digest.
-fn count(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, NotTaken> {
+fn count(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, Failure> {
     let pipeline = Pipeline(held.raw());
     let digest = sha256(bytes);
     let folder = pipeline.0.store().open_folder();
