@@ -22,8 +22,6 @@ pub struct Program {
     pub info: &'static ProgramInfo,
     /// The package's version.
     pub version: &'static str,
-    /// The fields that a start must be given.
-    pub required: &'static [&'static str],
     /// The plugin of Claude Code that calls it.
     pub plugin: Option<PluginInfo>,
     /// The machine.

@@ -65,7 +65,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .after_help(EXIT_CODES)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommand(start::command(program).hide(info.begin.is_some()));
+        .subcommand(start::command(info.table).hide(info.begin.is_some()));
     for own in program.extension.commands() {
         command = command.subcommand(match own.get_name() {
             "report" => Report::with_format(own),

@@ -28,10 +28,9 @@ pub const WORDS: &str = "the words";
 const ID: &str = "the id";
 
 /// The one text that a start requires, which may be given as words without a flag.
-fn text_in_words(program: &Program) -> Option<&'static FieldInfo> {
-    let mut texts = fields(program.info.table).filter(|field| {
-        matches!(field.kind, FieldKind::Text) && program.required.contains(&field.name)
-    });
+fn text_in_words(table: &'static Table) -> Option<&'static FieldInfo> {
+    let is_text = |field: &&FieldInfo| matches!(field.kind, FieldKind::Text) && field.required;
+    let mut texts = fields(table).filter(is_text);
     texts.next().filter(|_| texts.next().is_none())
 }
 
@@ -40,15 +39,14 @@ fn fields(table: &'static Table) -> impl Iterator<Item = &'static FieldInfo> {
 }
 
 /// Returns the subcommand, which has one for each of several modes.
-pub(super) fn command(program: &Program) -> Command {
+pub(super) fn command(table: &'static Table) -> Command {
     let command = Command::new("start").about("Start a loop that the Stop hook drives");
-    let modes = program.info.table.modes;
-    if let [only] = modes {
-        return with_arguments(program, command, only);
+    if let [only] = table.modes {
+        return with_arguments(table, command, only);
     }
-    let modes = modes.iter().map(|mode| {
+    let modes = table.modes.iter().map(|mode| {
         let about = mode.doc.trim_end_matches('.');
-        with_arguments(program, Command::new(mode.name).about(about), mode)
+        with_arguments(table, Command::new(mode.name).about(about), mode)
     });
     command
         .subcommands(modes)
@@ -59,8 +57,7 @@ pub(super) fn command(program: &Program) -> Command {
 }
 
 /// Adds the arguments of a start in a mode.
-fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> Command {
-    let table = program.info.table;
+fn with_arguments(table: &'static Table, mut command: Command, mode: &ModeInfo) -> Command {
     if table.state.ids == IdForm::Name {
         let is_taken = fields(table).any(|field| field.name == "id");
         command = command.arg(
@@ -78,7 +75,7 @@ fn with_arguments(program: &Program, mut command: Command, mode: &ModeInfo) -> C
         arguments::flag(field.name, &doc, field.kind)
     });
     command = command.arg(slash_arguments::flag()).args(flags);
-    let Some(FieldInfo { name, .. }) = text_in_words(program) else {
+    let Some(FieldInfo { name, .. }) = text_in_words(table) else {
         return command;
     };
     command.arg(
@@ -108,17 +105,16 @@ fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
 }
 
 /// Returns the value of a field in the arguments, unless it is a required text of white space alone.
-fn value(program: &Program, field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
+fn value(table: &'static Table, field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
     let words = || {
-        text_in_words(program).filter(|words| words.name == field.name)?;
+        text_in_words(table).filter(|words| words.name == field.name)?;
         let words: Vec<_> = matches.get_many::<String>(WORDS)?.cloned().collect();
         Some(words.join(" ").into())
     };
     let given = matches.get_one::<Value>(field.name).cloned();
     let value = given.or_else(words)?;
     let is_blank = value.as_str().is_some_and(|text| text.trim().is_empty());
-    let is_missing = is_blank && program.required.contains(&field.name);
-    (!is_missing).then_some(value)
+    (!is_blank || !field.required).then_some(value)
 }
 
 /// The most bytes of a text that a start takes.
@@ -150,7 +146,7 @@ pub(super) fn begin(
     let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
     let fields = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
-        .filter_map(|field| Some((field.name, value(program, field, matches)?)));
+        .filter_map(|field| Some((field.name, value(info.table, field, matches)?)));
     let here = loops::here()?;
     let store = locate::for_start(info.state, &here);
     let settings = loops::settings(info, store.root(), None)?;
@@ -191,7 +187,7 @@ pub fn begin_loop(
         fields.entry(name).or_insert(value);
     }
     fields.retain(|_, value| !value.is_null());
-    check(program, mode, &fields)?;
+    check(program.info.table, mode, &fields)?;
 
     let beginning = request.beginning;
     let archived = store.archive_stale(beginning.now.into(), settings.stale_after());
@@ -279,14 +275,14 @@ fn print(
 
 /// Refuses a start that lacks a field, or has a text that no state file should hold.
 fn check(
-    program: &Program,
+    table: &'static Table,
     mode: &ModeInfo,
     fields: &BTreeMap<&str, Value>,
 ) -> Result<(), Failure> {
-    let mut required = program.required.iter();
-    if let Some(name) = required.find(|name| !fields.contains_key(*name)) {
+    let mut required = self::fields(table).filter(|field| field.required);
+    if let Some(FieldInfo { name, .. }) = required.find(|field| !fields.contains_key(field.name)) {
         let problem = format!("mode {} requires a {}", mode.name, name.replace('_', " "));
-        let help = match text_in_words(program).filter(|field| field.name == *name) {
+        let help = match text_in_words(table).filter(|field| field.name == *name) {
             Some(_) => format!("give it after the flags: start {} <{name}>", mode.name),
             None => format!("give it: --{} <{name}>", arguments::long(name)),
         };

@@ -24,6 +24,8 @@ pub struct FieldInfo {
     pub initial: InitialValue,
     /// Whether a start takes it.
     pub at_start: bool,
+    /// Whether a start must give it.
+    pub required: bool,
     /// The indices of the phases in which it exists, or `None` for all. In any other phase the document has null.
     pub within: Option<&'static [usize]>,
     /// The keys in a document of frontmatter, with dots between them, or `None` for the name.

@@ -35,6 +35,7 @@ pub(crate) const fn held(name: &'static str) -> FieldInfo {
         kind: FieldKind::Held,
         initial: || serde_json::Value::Null,
         at_start: false,
+        required: false,
         within: None,
         key: None,
         null: None,
