@@ -39,37 +39,25 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Resu
     loops::person_only(info, actor, "rollback", None)?;
     let program = info.program;
     let folders = StateFolders::find_here(info.state)?;
-    let mut names = Vec::new();
-    let mut active = 0;
     let mut loops = folders.list(Store::list);
-    for (store, listed) in &loops {
-        let id = &listed.id;
-        if store.is_running(id) {
-            let problem = format!("cannot archive loop {id}: a review of it is running");
-            let help = format!("wait for it, or stop it; `{program} status` shows it");
-            return Err(Failure::refuse(problem, &help));
-        }
-        active += usize::from(!listed.terminal);
-        names.push(id.to_string());
-    }
-    for store in &folders.stores {
-        for foreign in store.list_foreign() {
-            active += usize::from(!foreign.terminal);
-            names.extend(foreign.path.file_name().map(str::to_owned));
-            loops.push((store.clone(), foreign));
-        }
-    }
-    if names.is_empty() {
+    loops.extend(folders.list(Store::list_foreign));
+    if loops.is_empty() {
         out::line("No loops to archive.");
         return Ok(Exit::Complete);
     }
+    let mut running = loops.iter();
+    if let Some((_, one)) = running.find(|(store, one)| store.is_running(&one.id)) {
+        let problem = format!("cannot archive loop {}: a review of it is running", one.id);
+        let help = format!("wait for it, or stop it; `{program} status` shows it");
+        return Err(Failure::refuse(problem, &help));
+    }
     if !yes && !from_prompt {
-        let noun = if names.len() == 1 { "loop" } else { "loops" };
-        let counted = format!("{} {noun}, {active} of them active", names.len());
-        let list: String = names
-            .iter()
-            .take(MAX_NAMED_LOOPS)
-            .map(|name| format!("  {}\n", text::one_line(name, 100)))
+        let active = loops.iter().filter(|(_, one)| !one.terminal).count();
+        let noun = if loops.len() == 1 { "loop" } else { "loops" };
+        let counted = format!("{} {noun}, {active} of them active", loops.len());
+        let named = loops.iter().take(MAX_NAMED_LOOPS);
+        let list: String = named
+            .map(|(_, one)| format!("  {}\n", text::one_line(one.id.as_str(), 100)))
             .collect();
         adopt::confirm(
             &format!("{list}{counted}. Move all to the archive? Nothing is deleted."),

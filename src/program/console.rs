@@ -86,11 +86,6 @@ impl Console {
         self.plain(&format!("{}{line}", self.prefix), word, style);
     }
 
-    /// Shows text as it is.
-    pub fn text(&self, text: &str) {
-        self.plain(text, "", out::HEADING);
-    }
-
     /// Shows a line as it is, with a coloured word.
     pub fn plain(&self, line: &str, word: &str, style: Style) {
         if self.is_stderr {

@@ -52,13 +52,11 @@ fn fail(found: impl Into<String>, help: impl Into<String>) -> Checked {
     Err(check("problem", found, Some(help.into())))
 }
 
-/// Returns the value, or a problem with the error's help. `help` is for an error that has none.
-fn usable<T, E: Diagnostic>(result: Result<T, E>, help: &str) -> Result<T, Check> {
-    result.map_err(|error| {
-        let own_help = error.help().map(|own| own.to_string());
-        let help = own_help.unwrap_or_else(|| help.to_owned());
-        check("problem", error.to_string(), Some(help))
-    })
+impl<E: Diagnostic> From<E> for Check {
+    fn from(error: E) -> Self {
+        let help = error.help().map(|help| help.to_string());
+        check("problem", error.to_string(), help)
+    }
 }
 
 /// Runs the checks. The exit code is 1 if one of them found a problem.
@@ -192,7 +190,7 @@ fn check_writable(folder: &Utf8Path, help: &str) -> Checked {
 /// Checks that files in the state folder can be written.
 fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
     let store = locate::nearest(info.state, here);
-    usable(store.refusal().map_or(Ok(()), Err), "look at what is there")?;
+    store.refusal().map_or(Ok(()), Err)?;
     let help = "make the project's folder writable, on a local file system";
     check_writable(store.folder(), help)
 }
@@ -200,13 +198,10 @@ fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
 /// Checks that the user's own folder outside of every project is closed to others and can be written.
 fn check_state_home(info: &ProgramInfo) -> Checked {
     let home = StateHome::of_user(info.program);
-    let folder = usable(home.usable_path(), "set HOME to your home folder")?;
+    let folder = home.usable_path()?;
     let help = "make that folder writable, or set XDG_STATE_HOME to one that is";
     let found = check_writable(folder, help)?;
-    usable(
-        home.check_key(),
-        "restore the key from a backup, or remove it",
-    )?;
+    home.check_key()?;
     let mode = folder.metadata().map_or(0, |found| found.mode());
     if mode & 0o077 != 0 {
         let found = format!("{folder} is open to other users");
@@ -223,7 +218,7 @@ fn check_git(root: &Utf8Path) -> Checked {
 }
 
 fn check_configuration(loaded: Result<Settings, Failure>) -> Checked {
-    let settings = usable(loaded, "fix or remove it")?;
+    let settings = loaded?;
     if settings.ignored.is_empty() {
         return Ok(format!("reviewer {}", settings.reviewer));
     }
@@ -247,9 +242,7 @@ fn check_command(command: &str, settings: &Settings, root: &Utf8Path) -> Checked
 
 /// Checks the reviewer that a loop gets. Names the others that are installed.
 fn check_reviewer(info: &ProgramInfo, settings: &Settings, root: &Utf8Path) -> Checked {
-    let variable = info.variable("REVIEWER");
-    let help = format!("set {variable} to another reviewer, such as lint");
-    let chosen = usable(reviewers::choose(None, None, settings, root), &help)?;
+    let chosen = reviewers::choose(None, None, settings, root)?;
     let names = settings.reviewers.iter();
     let installed: Vec<&str> = names
         .filter(|(_, reviewer)| reviewers::is_installed(reviewer, root))
@@ -258,7 +251,9 @@ fn check_reviewer(info: &ProgramInfo, settings: &Settings, root: &Utf8Path) -> C
     let name = &*chosen[0].name;
     if !installed.contains(&name) {
         let found = format!("the program of {name} is not on PATH outside of the project");
-        return fail(found, format!("install it, or {help}"));
+        let variable = info.variable("REVIEWER");
+        let help = format!("install it, or set {variable} to another reviewer, such as lint");
+        return fail(found, help);
     }
     let installed = installed.join(", ");
     Ok(format!("{}; installed: {installed}", chosen[0].shown))

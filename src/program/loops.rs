@@ -198,8 +198,7 @@ pub fn settings(
     root: &Utf8Path,
     session: Option<&str>,
 ) -> Result<Settings, Failure> {
-    let settings = Settings::for_call(info, root, session)
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let settings = Settings::for_call(info, root, session)?;
     for line in &settings.ignored {
         out::note(line);
     }

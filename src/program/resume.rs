@@ -30,7 +30,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failu
     let is_for_any = messages::is_for_any_session(info.table, held.raw().phase());
     let mut edges = info.table.edges_at("resume", held.raw().phase());
     let is_taken = messages::phase(held.raw()).terminal || edges.next().is_some();
-    let held = match verbs::parse(info.table, "resume", Vec::new(), &id) {
+    let held = match verbs::parse(info.table, "resume", Vec::new()) {
         Ok(verb) if is_taken => verbs::take(program, verb, held)?,
         _ => held,
     };

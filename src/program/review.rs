@@ -124,11 +124,11 @@ impl Review<'_> {
             return Ok(Exit::Reviewer);
         }
         if !run.findings().is_empty() {
-            self.print_findings(&console, run);
+            self.print_findings(run);
         }
         let more = self.program.extension.reviewed(self.held);
         if !more.is_empty() {
-            console.text("");
+            out::line("");
         }
         more.iter().for_each(|line| console.line(line));
         Ok(Exit::Complete)
@@ -150,20 +150,20 @@ impl Review<'_> {
     }
 
     /// Prints the findings file as whole lines, as many as fit: an agent in a client may not be allowed to read it.
-    fn print_findings(&self, console: &Console, run: &Run) {
+    fn print_findings(&self, run: &Run) {
         let store = self.held.raw().store();
         let file = store.read(&run.findings_path(store, self.held.raw().id()));
         let Ok(findings) = file.and_then(crate::files::text) else {
             return;
         };
-        console.text("");
+        out::line("");
         let mut chars_left = MAX_PRINTED_CHARS;
         for line in text::plain(&findings).trim_end().lines() {
             let Some(left) = chars_left.checked_sub(line.chars().count()) else {
-                return console.text("(The file has more.)");
+                return out::line("(The file has more.)");
             };
             chars_left = left;
-            console.text(line);
+            out::line(line);
         }
     }
 

@@ -183,8 +183,7 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Resul
         let leads = phases[edge.from].stored == from && phases[edge.to].stored == to;
         leads && from != to && edge.requires.is_none()
     });
-    let parsed =
-        edges.find_map(|edge| verbs::parse(info.table, edge.transition, vec![], &own.id).ok());
+    let parsed = edges.find_map(|edge| verbs::parse(info.table, edge.transition, vec![]).ok());
     let verb = parsed.ok_or_else(|| {
         let why = format!("shell helpers cannot take it from {from} to {to}");
         own.refuse(&format!("state move {from} {to}"), &why)

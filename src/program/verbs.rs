@@ -14,7 +14,6 @@ use crate::behaviours::loop_message;
 use crate::machine::table::FieldKind;
 use crate::machine::{Actor, EdgeAt, EdgeInfo, LoopHandle, Refusal, Refused, Requirement, Table};
 use crate::process::environment::GUARD;
-use crate::store::LoopId;
 use crate::text;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args as _};
@@ -59,20 +58,18 @@ pub(super) fn command(edge: &EdgeInfo) -> clap::Command {
         .args(flags)
 }
 
-/// Parses the verb of a transition of a loop, as if it had been typed with these flags.
+/// Parses the verb of a transition, as if it had been typed with these flags.
 pub(super) fn parse(
     table: &'static Table,
     transition: &str,
     flags: Vec<String>,
-    id: &LoopId,
 ) -> clap::error::Result<Verb> {
     let mut edges = table.edges().filter(|edge| !edge.by.is_empty());
     let edge = edges
         .find(|edge| edge.transition == transition)
         .ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
-    let words = flags.into_iter().chain(["--".to_owned(), id.to_string()]);
     let command = command(&edge).no_binary_name(true);
-    Verb::new(&edge, &command.try_get_matches_from(words)?)
+    Verb::new(&edge, &command.try_get_matches_from(flags)?)
 }
 
 /// Takes a verb, as the command line has it, or as it was typed after its slash command.
@@ -183,13 +180,12 @@ pub(super) fn take_answer(
     let raw = held.raw();
     let arguments = answer.arguments.iter();
     let flags = arguments.map(|(name, value)| format!("--{}={value}", arguments::long(name)));
-    let verb =
-        parse(raw.table(), answer.transition, flags.collect(), raw.id()).map_err(|error| {
-            let why = text::one_line(&Failure::from(error).to_string(), 300);
-            let transition = answer.transition;
-            let problem = format!("{transition} cannot be taken: {why}");
-            Failure::refuse(problem, &messages::unchanged(raw))
-        })?;
+    let verb = parse(raw.table(), answer.transition, flags.collect()).map_err(|error| {
+        let why = text::one_line(&Failure::from(error).to_string(), 300);
+        let transition = answer.transition;
+        let problem = format!("{transition} cannot be taken: {why}");
+        Failure::refuse(problem, &messages::unchanged(raw))
+    })?;
     take(program, verb, held)
 }
 
