@@ -12,12 +12,9 @@ use crate::machine::Actor;
 use crate::machine::table::FieldKind;
 use crate::store::MOST_COUNT;
 
-/// The name of the argument with the loop of a command that only this program has.
-pub(super) const LOOP: &str = "the loop";
-
 /// Returns the flag that names the loop of a command that only this program has; see [`Program::change`](super::Program::change).
 pub fn loop_flag() -> clap::Arg {
-    clap::Arg::new(LOOP)
+    clap::Arg::new("id")
         .long("id")
         .value_name("LOOP")
         .help("The loop [default: the active one]")
@@ -207,30 +204,6 @@ pub(super) struct Report {
     /// The format
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(super) format: ReportFormat,
-}
-
-/// The name of the argument by which a program's own command `report` prints the report that every program has.
-const FORMAT: &str = "the format";
-
-impl Report {
-    /// Adds the argument to the program's own command.
-    pub(super) fn with_format(own: clap::Command) -> clap::Command {
-        let format = clap::Arg::new(FORMAT)
-            .long("format")
-            .value_name("FORMAT")
-            .value_parser(clap::value_parser!(ReportFormat));
-        own.arg(format.help("Print all about a loop on one page, and do nothing else"))
-    }
-
-    /// Returns the report that a call of the extension's command asks for.
-    pub(super) fn instead_of(own: &clap::ArgMatches) -> Option<Self> {
-        let format = *own.try_get_one(FORMAT).ok()??;
-        let target = LoopArgs {
-            id: own.get_one(LOOP).cloned(),
-            ..LoopArgs::default()
-        };
-        Some(Self { target, format })
-    }
 }
 
 /// The form of a report.

@@ -3,7 +3,7 @@
 use clap::Subcommand as _;
 use clap::builder::StyledStr;
 
-use super::arguments::{Command, Report};
+use super::arguments::Command;
 use super::builder::Program;
 use super::info::ProgramInfo;
 use super::{out, start, verbs};
@@ -67,10 +67,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .disable_help_subcommand(true)
         .subcommand(start::command(info.table).hide(info.begin.is_some()));
     for own in program.extension.commands() {
-        command = command.subcommand(match own.get_name() {
-            "report" => Report::with_format(own),
-            _ => own,
-        });
+        command = command.subcommand(own);
     }
     command = command.subcommands(verbs::on_command_line(info.table).map(|edge| {
         let group = match edge.by {

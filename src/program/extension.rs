@@ -25,7 +25,7 @@ pub type Variables = Map<String, Json>;
 #[expect(unused_variables, reason = "the defaults ignore their arguments")]
 pub trait Extension {
     /// Returns the program's own commands, which the help lists like the others. One replaces the command of its
-    /// name that every program has. One called `report` still prints the report of every program, with `--format`.
+    /// name that every program has.
     fn commands(&self) -> Vec<clap::Command> {
         Vec::new()
     }

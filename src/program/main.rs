@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
 use super::app::Verb;
-use super::arguments::{Command, Config, Hook, Report};
+use super::arguments::{Command, Config, Hook};
 use super::builder::{PROTOCOL, Program};
 use super::exit::{self, Exit, Failure};
 use super::settings;
@@ -73,10 +73,6 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
     let (group, needs_loops) = command_line::group(name);
     if needs_loops && group != Group::Look {
         verbs::outside_reviewer(name)?;
-    }
-    if let Some(report) = Report::instead_of(arguments) {
-        loops::all_usable(info)?;
-        return display::report(program, &report);
     }
     if let Some(result) = program.extension.run(program, name, arguments) {
         return result;

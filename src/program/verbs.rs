@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::app::{HeldLoop, REJECTING, Verb, into_typed, into_untyped};
-use super::arguments::{self, LOOP, LoopArgs};
+use super::arguments::{self, LoopArgs};
 use super::builder::Program;
 use super::exit::{Exit, Failure};
 use super::extension::Variables;
@@ -134,7 +134,7 @@ impl Program {
     ) -> Result<Exit, Failure> {
         outside_reviewer(name)?;
         loops::all_usable(self.info)?;
-        let named = arguments.get_one::<String>(LOOP).map(String::as_str);
+        let named = arguments.get_one::<String>("id").map(String::as_str);
         let held = loops::open_found(self, named)?;
         let before = held.raw().record().revision;
         let now = change(self, name, held, |held| {

@@ -1,6 +1,7 @@
 //! The parts of the program that the machine file leaves to Rust: its commands, the start, questions, the lines of `status`.
 
 use camino::Utf8PathBuf;
+use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, arg, value_parser};
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::machine::LoopHandle;
@@ -52,9 +53,6 @@ impl Extension for Stages {
             command("validate", Group::Look)
                 .about("Check summaries against the contract; changes nothing")
                 .arg(arg!(<FILE>...).value_parser(value_parser!(Utf8PathBuf))),
-            Command::new("report")
-                .about("Take the summary of the open stage and print the next instruction")
-                .arg(loop_flag()),
             Command::new("recover")
                 .about("Take what a coordinator left that ended without a report")
                 .arg(loop_flag()),
@@ -69,7 +67,9 @@ impl Extension for Stages {
         Some(match name {
             "next" => next(program.info, arguments),
             "validate" => validate(program.info, arguments),
-            "report" => program.change(name, arguments, report::report),
+            "report" if arguments.value_source("format") != Some(ValueSource::CommandLine) => {
+                program.change(name, arguments, report::report)
+            }
             "recover" => program.change(name, arguments, report::recover),
             "orchestrator" => {
                 out::text(include_str!("../messages/orchestrator.md"));
@@ -82,7 +82,19 @@ impl Extension for Stages {
 
     fn arguments(&self, command: Command) -> Command {
         let anew = arg!(--anew "Move an earlier state and its summaries aside first");
-        command.mut_subcommand("start", |start| start.arg(anew))
+        command
+            .mut_subcommand("start", |start| start.arg(anew))
+            .mut_subcommand("report", |report| {
+                report
+                    .about("Take the summary of the open stage and print the next instruction")
+                    .display_order(Group::Loops.place())
+                    .mut_arg("id", |id| id.long("id"))
+                    .mut_arg("format", |format| {
+                        format
+                            .hide_default_value(true)
+                            .help("Print all about a loop on one page, and do nothing else")
+                    })
+            })
     }
 
     fn start(&self, start: &mut StartRequest<'_>) -> Result<(), Failure> {
