@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use super::arguments::LoopArgs;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, owner};
 use super::session_start::{MAX_QUIET_TIME, is_for_any_session};
@@ -15,7 +15,7 @@ use crate::store::LoopId;
 use crate::text;
 
 /// Takes a loop over into this session. Asks first if another session may be at work on it, but not after a slash command.
-pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Result<Exit, Failure> {
+pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Ended {
     let info = program.info;
     loops::person_only(info, target.actor(), "adopt", target.id.as_deref())?;
     let (store, id) = match target.id.as_deref() {

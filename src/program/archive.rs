@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::caller::Caller;
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
 use super::{adopt, loops, out};
@@ -14,7 +14,7 @@ use crate::text;
 const MAX_NAMED_LOOPS: usize = 10;
 
 /// Archives the loops that were inactive for longer than the configuration allows, as a start does.
-pub(super) fn sweep(info: &'static ProgramInfo) -> Result<Exit, Failure> {
+pub(super) fn sweep(info: &'static ProgramInfo) -> Ended {
     let stale_after = loops::settings_here(info)?.stale_after();
     let mut is_empty = true;
     for store in StateFolders::find_here(info.state)?.stores {
@@ -34,7 +34,7 @@ pub(super) fn sweep(info: &'static ProgramInfo) -> Result<Exit, Failure> {
 }
 
 /// Archives every loop. Asks first, unless the user passed `--yes` or typed the slash command.
-pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Result<Exit, Failure> {
+pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Ended {
     let actor = Caller::from_env().actor(from_prompt);
     loops::person_only(info, actor, "rollback", None)?;
     let program = info.program;

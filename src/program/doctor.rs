@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::builder::Program;
 use super::client_files::{HOOKS_OFF, StopHooks};
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Failure};
 use super::info::ProgramInfo;
 use super::settings::{Settings, user_path};
 use super::{locate, loops, out, reviewers};
@@ -60,7 +60,7 @@ impl<E: Diagnostic> From<E> for Check {
 }
 
 /// Runs the checks. The exit code is 1 if one of them found a problem.
-pub(super) fn doctor(program: &Program, json: bool) -> Result<Exit, Failure> {
+pub(super) fn doctor(program: &Program, json: bool) -> Ended {
     let checks = run_checks(program)?;
     let is_sound = checks.iter().all(|check| check.result != "problem");
     if json {

@@ -8,7 +8,7 @@ use clap::{ArgMatches, FromArgMatches, ValueEnum};
 use super::app::Verb;
 use super::arguments::{Command, Config, Hook};
 use super::builder::{PROTOCOL, Program};
-use super::exit::{self, Exit, Failure};
+use super::exit::{self, Ended, Exit};
 use super::settings;
 use super::{
     Group, adopt, archive, command_line, display, doctor, hooks, import, loops, out, plugin,
@@ -62,7 +62,7 @@ fn frequent(words: &[OsString]) -> Option<Command> {
 }
 
 /// Runs the command that the arguments name.
-fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
+fn dispatch(program: &Program, matches: ArgMatches) -> Ended {
     let info = program.info;
     // Before anything calls git.
     settings::hook_environment(info, None);
@@ -90,7 +90,7 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Result<Exit, Failure> {
 }
 
 /// Runs a command that every program has.
-fn run(program: &Program, command: Command) -> Result<Exit, Failure> {
+fn run(program: &Program, command: Command) -> Ended {
     let info = program.info;
     match command {
         Command::Status(look) => display::status(program, &look),

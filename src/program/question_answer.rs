@@ -5,7 +5,7 @@
 
 use super::builder::Program;
 use super::caller::Caller;
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 use super::extension::Variables;
 use super::locate::Surroundings;
 use super::{loops, messages, verbs};
@@ -53,11 +53,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
 }
 
 /// Takes an answer that the user gives in a terminal.
-pub(super) fn answer_in_terminal(
-    program: &Program,
-    id: Option<&str>,
-    label: &str,
-) -> Result<Exit, Failure> {
+pub(super) fn answer_in_terminal(program: &Program, id: Option<&str>, label: &str) -> Ended {
     let info = program.info;
     let actor = Caller::from_env().actor(false);
     loops::person_only(info, actor, "answer LABEL", id)?;

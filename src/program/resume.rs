@@ -4,7 +4,7 @@
 use super::arguments::LoopArgs;
 use super::builder::Program;
 use super::caller::Caller;
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 use super::info::ProgramInfo;
 use super::{adopt, incompatible, loops, messages, next_action, out, verbs};
 use crate::machine::Actor;
@@ -13,7 +13,7 @@ use crate::text;
 
 /// Resumes a loop: brings it back from the archive, ends its pause, takes its transition `resume`, if it has one here, and
 /// takes it over into the caller's session.
-pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failure> {
+pub(super) fn resume(program: &Program, target: &LoopArgs) -> Ended {
     let info = program.info;
     loops::person_only(info, target.actor(), "resume", target.id.as_deref())?;
     let (store, id) = loops::find(info, target.id.as_deref())?;
@@ -60,7 +60,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Result<Exit, Failu
 }
 
 /// Pauses a loop.
-pub(super) fn pause(program: &Program, target: &LoopArgs) -> Result<Exit, Failure> {
+pub(super) fn pause(program: &Program, target: &LoopArgs) -> Ended {
     let info = program.info;
     loops::person_only(info, target.actor(), "pause", target.id.as_deref())?;
     let (store, id) = loops::find(info, target.id.as_deref())?;
@@ -76,7 +76,7 @@ pub(super) fn pause(program: &Program, target: &LoopArgs) -> Result<Exit, Failur
 }
 
 /// Makes the stops of a session drive a loop: of this session, or, from a terminal, of the session that has the loop.
-pub(super) fn choose(program: &Program, id: &str) -> Result<Exit, Failure> {
+pub(super) fn choose(program: &Program, id: &str) -> Ended {
     let caller = Caller::from_env();
     let actor = caller.actor(false);
     let (store, id) = loops::find(program.info, Some(id))?;

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::builder::Program;
 use super::caller::Caller;
 use super::console::Console;
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{arguments, attempts, incompatible, loops, messages, out, reviewers, rounds};
@@ -28,7 +28,7 @@ const FOLLOWED_LINES: usize = 20;
 const MAX_PRINTED_CHARS: usize = 20_000;
 
 /// Reviews the round that a loop is in.
-pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result<Exit, Failure> {
+pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Ended {
     let info = program.info;
     let (store, id) = loops::find(info, arguments.id.as_deref())?;
     let actor = Caller::from_env().actor(false);
@@ -71,11 +71,7 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Result
 ///
 /// # Errors
 /// Returns an error if the review cannot begin or be recorded.
-pub fn by_hand(
-    program: &Program,
-    held: &dyn LoopHandle,
-    spec: &'static ReviewSpec,
-) -> Result<Exit, Failure> {
+pub fn by_hand(program: &Program, held: &dyn LoopHandle, spec: &'static ReviewSpec) -> Ended {
     let raw = held.raw();
     let root = raw.store().root();
     let settings = loops::settings(program.info, root, None)?;
@@ -103,7 +99,7 @@ pub struct Review<'r> {
 
 impl Review<'_> {
     /// Runs the round, and prints its result.
-    fn run_and_print(&self) -> Result<Exit, Failure> {
+    fn run_and_print(&self) -> Ended {
         let raw = self.held.raw();
         let console = Console::new(self.program.info.line(""), false);
         let persona = self.persona().label;
@@ -232,7 +228,7 @@ fn verify_first(
 }
 
 /// Shows a review that another process runs, to its end. Never starts one.
-fn follow(info: &ProgramInfo, raw: &Raw) -> Result<Exit, Failure> {
+fn follow(info: &ProgramInfo, raw: &Raw) -> Ended {
     let id = raw.id();
     let console = Console::new(info.line(""), false);
     let watched = round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event));

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::app::HeldLoop;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 pub use super::extension::StartRequest;
 use super::extension::Variables;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
@@ -124,7 +124,7 @@ pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 pub(super) fn start_with(
     program: &Program,
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
-) -> Result<Exit, Failure> {
+) -> Ended {
     let whole = command_line::command(program);
     let start = whole.find_subcommand("start").cloned().unwrap_or_default();
     let matches = start.no_binary_name(true).try_get_matches_from(arguments);
@@ -132,11 +132,7 @@ pub(super) fn start_with(
 }
 
 /// Starts a loop by the arguments, and prints its first message. `by_user`: the user decided so, also inside a session.
-pub(super) fn begin(
-    program: &Program,
-    matches: &ArgMatches,
-    by_user: bool,
-) -> Result<Exit, Failure> {
+pub(super) fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Ended {
     let info = program.info;
     let caller = Caller::from_env();
     let modes = info.table.modes;

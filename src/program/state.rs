@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::builder::Program;
 use super::caller::Caller;
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
 use super::{archive, attempts, loops, out, rounds, verbs};
@@ -37,11 +37,7 @@ const LOCK: &str = ".lock";
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs a helper. One that prints a value, such as `get FILE FIELD`, exits 1 if there is none.
-pub(super) fn state(
-    program: &Program,
-    helper: &str,
-    arguments: &[String],
-) -> Result<Exit, Failure> {
+pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> Ended {
     if CHANGES.contains(&helper) {
         verbs::outside_reviewer("state")?;
     }
@@ -141,12 +137,7 @@ impl OwnLoop {
 }
 
 /// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text. `-` reads the value from stdin.
-fn set(
-    info: &'static ProgramInfo,
-    file: &Utf8Path,
-    field: &str,
-    text: &str,
-) -> Result<Exit, Failure> {
+fn set(info: &'static ProgramInfo, file: &Utf8Path, field: &str, text: &str) -> Ended {
     let value = parse_plain(&if text == "-" {
         String::from_utf8(stdin()?).map_err(|error| failure(Exit::Usage, error))?
     } else {
@@ -169,7 +160,7 @@ fn set(
 }
 
 /// Changes the phase if it is `from`; on our loop by a declared transition that needs no evidence and is open to the caller.
-fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Result<Exit, Failure> {
+fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Ended {
     let info = program.info;
     let Some(own) = OwnLoop::from_file(info, file) else {
         return Ok(edit(file, Some(from), PHASE, &to.into())?.into());

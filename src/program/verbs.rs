@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::app::{HeldLoop, REJECTING, Verb, into_typed, into_untyped};
 use super::arguments::{self, LoopArgs};
 use super::builder::Program;
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 use super::extension::Variables;
 use super::settings::Settings;
 use super::{attempts, incompatible, loops, messages, out, start};
@@ -73,7 +73,7 @@ pub(super) fn parse(
 }
 
 /// Takes a verb, as the command line has it, or as it was typed after its slash command.
-pub(super) fn verb(program: &Program, verb: Verb) -> Result<Exit, Failure> {
+pub(super) fn verb(program: &Program, verb: Verb) -> Ended {
     let info = program.info;
     let actor = verb.loop_args.actor();
     let name = arguments::long(verb.transition);
@@ -131,7 +131,7 @@ impl Program {
         name: &str,
         arguments: &ArgMatches,
         run: impl FnOnce(A) -> Taken<A>,
-    ) -> Result<Exit, Failure> {
+    ) -> Ended {
         outside_reviewer(name)?;
         loops::all_usable(self.info)?;
         let named = arguments.get_one::<String>("id").map(String::as_str);

@@ -2,12 +2,12 @@
 
 use super::builder::Program;
 use super::console::Console;
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 use super::{loops, messages, out};
 use crate::behaviours::verify;
 
 /// Runs the commands of the phase that a loop is in.
-pub(super) fn verify(program: &Program, id: Option<&str>) -> Result<Exit, Failure> {
+pub(super) fn verify(program: &Program, id: Option<&str>) -> Ended {
     let info = program.info;
     let held = loops::open_found(program, id)?;
     let raw = held.raw();

@@ -12,7 +12,7 @@ use crate::program::Program;
 use crate::program::arguments::Look;
 use crate::program::caller::RUN;
 use crate::program::durations::between;
-use crate::program::exit::{Exit, Failure};
+use crate::program::exit::{Ended, Exit, Failure};
 use crate::program::{loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run, RunOutcome};
@@ -181,7 +181,7 @@ pub(super) fn actor(by: &str) -> String {
 }
 
 /// Prints the journal of a loop, or the list of loops if none is named.
-pub(in crate::program) fn journal(program: &Program, look: &Look) -> Result<Exit, Failure> {
+pub(in crate::program) fn journal(program: &Program, look: &Look) -> Ended {
     let info = program.info;
     let Some(id) = &look.target.id else {
         return super::list(info, look.format.json);

@@ -8,7 +8,7 @@ use super::history::Past;
 use crate::machine::table::FieldKind;
 use crate::machine::{PhaseDeclaration as _, Table};
 use crate::message::Message;
-use crate::program::exit::{Exit, Failure};
+use crate::program::exit::{Ended, Exit};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::StateFolders;
 use crate::program::settings::MAX_ROUNDS;
@@ -71,7 +71,7 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
 }
 
 /// Prints the loops of this project, newest first, and the archived ones after them.
-pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Result<Exit, Failure> {
+pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Ended {
     let folders = StateFolders::find_here(info.state)?;
     for line in folders.vanished(None) {
         out::note(&info.line(&line));

@@ -10,7 +10,7 @@ use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment};
 use serde_json::{Value as Json, json};
 
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 use super::info::ProgramInfo;
 use super::{durations, loops, out};
 use crate::machine::PhaseDeclaration as _;
@@ -46,7 +46,7 @@ fn render(template: Message, facts: &Json) -> Result<String, Failure> {
 }
 
 /// Prints the persona of each round.
-pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {
+pub(super) fn personas(info: &'static ProgramInfo) -> Ended {
     // Like every command of a round, it needs a configuration that can be used.
     loops::settings_here(info)?;
     let all = machine_personas(info.table);
@@ -64,7 +64,7 @@ pub(super) fn personas(info: &'static ProgramInfo) -> Result<Exit, Failure> {
 }
 
 /// Prints every setting that holds here, with its source.
-pub(super) fn configuration(info: &'static ProgramInfo, json: bool) -> Result<Exit, Failure> {
+pub(super) fn configuration(info: &'static ProgramInfo, json: bool) -> Ended {
     let settings = loops::settings_here(info)?;
     let rows = settings.rows.iter();
     if json {

@@ -16,7 +16,7 @@ use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::durations::between;
-use crate::program::exit::{Exit, Failure};
+use crate::program::exit::{Ended, Exit};
 use crate::program::settings::Settings;
 use crate::program::{loops, messages, out, rounds};
 use crate::review::findings::Finding;
@@ -36,7 +36,7 @@ const PAGE: Message = template!("page.html");
 pub(in crate::program) fn report(
     program: &Program,
     Arguments { target, format }: &Arguments,
-) -> Result<Exit, Failure> {
+) -> Ended {
     let info = program.info;
     let (store, id) = loops::find_to_look(info, target.id.as_deref())?;
     let store = store.to_look();

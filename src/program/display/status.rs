@@ -13,7 +13,7 @@ use crate::machine::{Actor, PhaseDeclaration as _};
 use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::Look;
-use crate::program::exit::{Exit, Failure};
+use crate::program::exit::{Ended, Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::{StateFolders, Surroundings};
 use crate::program::settings::{MAX_ROUNDS, Settings};
@@ -27,7 +27,7 @@ const MAX_LINE_CHARS: usize = 200;
 const STATUS: Message = template!("status.txt");
 
 /// Prints the state of the loops, and the problems found on the way: the loop that is named, else the active ones, else the newest.
-pub(in crate::program) fn status(program: &Program, look: &Look) -> Result<Exit, Failure> {
+pub(in crate::program) fn status(program: &Program, look: &Look) -> Ended {
     let info = program.info;
     let now = Timestamp::now();
     let found = match &look.target.id {

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::arguments::{Hook, Plugin};
 use super::builder::{PROTOCOL, Program};
-use super::exit::{Exit, Failure};
+use super::exit::{Ended, Exit, Failure};
 pub use super::info::{CommandInfo, PluginInfo};
 use super::out;
 use crate::message::{MessageError, Render as _};
@@ -21,7 +21,7 @@ use crate::{template, text};
 
 const HOOKS: &str = include_str!("hooks.json");
 /// Runs a plugin command.
-pub(super) fn run(program: &Program, command: &Plugin) -> Result<Exit, Failure> {
+pub(super) fn run(program: &Program, command: &Plugin) -> Ended {
     let Plugin::Write { dir } = command;
     let (Some(name), Some(info)) = (program.info.plugin, program.plugin) else {
         let file = program.info.table.file;
