@@ -11,7 +11,7 @@ use super::info::ProgramInfo;
 use super::locate::Surroundings;
 use super::settings::{self, Settings};
 use super::shell::quote;
-use super::{compaction, locate, out, permission, question_answer, session_start, stop};
+use super::{locate, out, permission, question_answer, session_start, stop};
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::{HookOutput, Input, prompt};
 use crate::store::StateHome;
@@ -27,7 +27,7 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
         Hook::Prompt => ("UserPromptSubmit", keep_prompt),
         Hook::Answer => ("PostToolUse", question_answer::answer),
         Hook::SessionStart => ("SessionStart", session_start::answer),
-        Hook::PreCompact => ("PreCompact", compaction::note),
+        Hook::PreCompact => ("PreCompact", session_start::note_compaction),
         Hook::PreToolUse => ("PreToolUse", permission::answer),
     };
     let output = catch_unwind(AssertUnwindSafe(|| {

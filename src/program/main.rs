@@ -12,7 +12,7 @@ use super::exit::{self, Ended, Exit};
 use super::settings;
 use super::{
     Group, adopt, archive, command_line, display, doctor, hooks, import, loops, out, plugin,
-    question_answer, resume, review, slash_arguments, start, state, verbs, verify,
+    question_answer, resume, review, slash_arguments, start, state, verbs,
 };
 
 impl Program {
@@ -98,7 +98,7 @@ fn run(program: &Program, command: Command) -> Ended {
         Command::Journal(look) => display::journal(program, &look),
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
-        Command::Verify(target) => verify::verify(program, target.id.as_deref()),
+        Command::Verify(target) => review::verify(program, target.id.as_deref()),
         Command::Use { id } => resume::choose(program, &id),
         Command::Answer { id, label } => {
             question_answer::answer_in_terminal(program, id.as_deref(), &label)

@@ -15,7 +15,6 @@ mod builder;
 pub mod caller;
 mod client_files;
 mod command_line;
-mod compaction;
 pub mod console;
 mod display;
 mod doctor;
@@ -47,7 +46,6 @@ pub mod start;
 mod state;
 mod stop;
 mod verbs;
-mod verify;
 
 pub use app::{App, HeldLoop, Verb, into_typed, into_untyped};
 pub use arguments::loop_flag;

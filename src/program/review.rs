@@ -1,4 +1,5 @@
-//! The command `review`: one round of a loop, step by step, or the review that another process runs.
+//! The commands `review` and `verify`: one round of a loop, step by step, or the review that another process runs, and the
+//! commands that verify the work.
 
 use jiff::Timestamp;
 
@@ -225,6 +226,33 @@ fn verify_first(
         let _ = listener(RoundEvent::Line(&text::lines(&line, 500)));
     }
     Ok(())
+}
+
+/// Runs the commands that verify the work in the phase that a loop is in, those that the user's configuration allows.
+pub(super) fn verify(program: &Program, id: Option<&str>) -> Ended {
+    let info = program.info;
+    let held = loops::open_found(program, id)?;
+    let raw = held.raw();
+    let console = Console::new(info.line(""), false);
+    let ran = match verify::verify(raw, &mut |event| console.event(event)) {
+        Ok(Some(ran)) => ran,
+        Ok(None) => return Ok(Exit::Interrupted),
+        Err(why) => {
+            let problem = format!("loop {}: {why}", raw.id());
+            return Err(Failure::refuse(problem, &messages::unchanged(raw)));
+        }
+    };
+    out::text(&format!("\n{}\n\n", verify::text(raw)));
+    match ran.problem(raw) {
+        None => {
+            console.line("all commands passed on the work tree as it is");
+            Ok(Exit::Complete)
+        }
+        Some(problem) => {
+            out::note(&info.line(&problem));
+            Ok(Exit::Refused)
+        }
+    }
 }
 
 /// Shows a review that another process runs, to its end. Never starts one.

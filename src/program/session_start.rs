@@ -1,21 +1,28 @@
 //! The SessionStart hook: one line about a loop of this project that waits, and how to continue it.
 //!
-//! A state folder that is not used or gone is named, too. After a compaction the agent gets the message of its loop again.
+//! A state folder that is not used or gone is named, too. After a compaction the agent gets the message of its loop again; if
+//! the session then has a new id, the loop follows: the PreCompact hook has noted the old one.
 //! The line quotes no text of users or models, and a project without a loop stays as it is.
 
+use std::env;
 use std::time::Duration;
+
+use camino::Utf8PathBuf;
 
 use super::builder::Program;
 use super::durations::elapsed;
 use super::exit::with_help;
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, Surroundings, archived_note, owner};
-use super::{compaction, incompatible, messages, next_action};
+use super::{incompatible, messages, next_action};
+use crate::hooks::seen::{Compacted, Seen, SessionRecord as _};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
-use crate::store::{Listed, LoopId, Store};
+use crate::store::{Listed, LoopId, StateHome, Store};
 use crate::text;
 
+/// The variable with the client's process id. The plugin's hooks set it if the client does not.
+const CLIENT: &str = "CLAUDE_PID";
 /// The time after the last change of a loop during which its session may still be at work.
 pub(super) const MAX_QUIET_TIME: Duration = Duration::from_secs(15 * 60);
 /// The longest reason why a state folder is not used, in characters.
@@ -33,7 +40,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     let folders = surroundings.folders(info, input);
     let mut notes = folders.vanished(Some("session-start"));
     if source == "compact" {
-        let followed = compaction::follow(program, input, &folders);
+        let followed = follow_compaction(program, input, &folders);
         notes.extend(followed.into_iter().flatten().map(|id| {
             format!("the compaction gave this session a new id, and loop {id} has come along")
         }));
@@ -42,6 +49,55 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     notes.extend(output.person);
     output.person = (!notes.is_empty()).then(|| info.line(&notes.join("; ")));
     output
+}
+
+/// Returns the user's folder of the program, the input's session, and its client's process id.
+fn identify(info: &ProgramInfo, input: &Input) -> Option<(Utf8PathBuf, String, String)> {
+    let home = StateHome::of_user(info.program).folder()?.to_owned();
+    Some((home, input.session_id.clone()?, env::var(CLIENT).ok()?))
+}
+
+/// Notes, before a compaction, which session is compacted, if it has a loop here.
+pub(super) fn note_compaction(
+    program: &Program,
+    input: &Input,
+    surroundings: &Surroundings,
+) -> HookOutput {
+    let info = program.info;
+    if let Some((home, session, client)) = identify(info, input)
+        && let Some((store, id)) = surroundings.folders(info, input).owned(&session).first()
+        && let Err(error) = (Compacted { session }).keep(&client, &home)
+    {
+        store.log(&format!("{id} cannot note the compaction: {error}"));
+    }
+    HookOutput::default()
+}
+
+/// Takes the loops of the session that this client has just compacted over into the session that goes on. Returns them.
+fn follow_compaction(
+    program: &Program,
+    input: &Input,
+    folders: &StateFolders,
+) -> Option<Vec<LoopId>> {
+    let (home, session, client) = identify(program.info, input)?;
+    let before = Compacted::load(&client, &home)?.session;
+    if before == session {
+        return None;
+    }
+    let mut followed = Vec::new();
+    for (store, id) in folders.owned(&before) {
+        // The next stop reports a loop that cannot be opened.
+        let Ok(held) = program.app.open(&store, &id, Actor::Hook) else {
+            continue;
+        };
+        match store.set_session(held.raw().record(), &session, "adopt", "hook") {
+            Ok(_) => followed.push(id),
+            Err(error) => store.log(&format!("{id} cannot follow its session: {error}")),
+        }
+    }
+    // The record of the session follows, too. Without it the next stop makes a new one.
+    let _ = Seen::load(&before, &home).map(|seen| seen.keep(&session, &home));
+    Some(followed)
 }
 
 /// Returns a description of the loop to speak of: the session's own, one that any session can continue, one of no session, an
