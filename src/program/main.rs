@@ -11,8 +11,8 @@ use super::builder::{PROTOCOL, Program};
 use super::exit::{self, Ended, Exit};
 use super::settings;
 use super::{
-    Group, adopt, archive, command_line, display, doctor, hooks, import, loops, out, plugin,
-    question_answer, resume, review, slash_arguments, start, state, verbs,
+    Group, archive, command_line, display, doctor, driving, hooks, import, loops, out, plugin,
+    question_answer, review, slash_arguments, start, state, verbs,
 };
 
 impl Program {
@@ -99,13 +99,13 @@ fn run(program: &Program, command: Command) -> Ended {
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Verify(target) => review::verify(program, target.id.as_deref()),
-        Command::Use { id } => resume::choose(program, &id),
+        Command::Use { id } => driving::choose(program, &id),
         Command::Answer { id, label } => {
             question_answer::answer_in_terminal(program, id.as_deref(), &label)
         }
-        Command::Resume(target) => resume::resume(program, &target),
-        Command::Pause(target) => resume::pause(program, &target),
-        Command::Adopt { target, yes } => adopt::adopt(program, &target, yes),
+        Command::Resume(target) => driving::resume(program, &target),
+        Command::Pause(target) => driving::pause(program, &target),
+        Command::Adopt { target, yes } => driving::adopt(program, &target, yes),
         Command::Import { file, id } => import::import(program, "import", &file, id.as_deref(), Ok),
         Command::Personas => display::personas(info),
         Command::Sweep => archive::sweep(info),

@@ -6,7 +6,6 @@
 //!
 //! Begin with `main`, which calls the commands and the hooks; `stop` is the Stop hook, and `review` a review, step by step.
 
-pub mod adopt;
 mod app;
 mod archive;
 mod arguments;
@@ -18,6 +17,7 @@ mod command_line;
 pub mod console;
 mod display;
 mod doctor;
+pub mod driving;
 mod durations;
 pub mod exit;
 mod extension;
@@ -34,7 +34,6 @@ pub mod out;
 mod permission;
 pub mod plugin;
 mod question_answer;
-mod resume;
 pub mod review;
 pub mod reviewers;
 pub mod rounds;
