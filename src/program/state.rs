@@ -21,8 +21,8 @@ use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::{machine_personas, persona};
 use crate::store::{
-    Document, Form, LoopId, MAX_BYTES, StateHome, StateSpec, Store, StoreError, is_field_name,
-    parse_plain,
+    Document, Form, LoopId, MAX_BYTES, OrIo as _, StateHome, StateSpec, Store, StoreError,
+    is_field_name, parse_plain,
 };
 
 /// The helpers that change a file.
@@ -258,14 +258,7 @@ fn with_folder<T>(
 ) -> Result<T, Failure> {
     let folder = Folder::open(path.parent().unwrap_or(path));
     let done = folder.and_then(|folder| work(&folder, path.file_name().unwrap_or_default()));
-    done.map_err(|source| {
-        let path = path.to_owned();
-        Failure::refusal(StoreError::Io {
-            doing,
-            path,
-            source,
-        })
-    })
+    done.or_io(doing, path).map_err(Failure::refusal)
 }
 
 /// Returns the newest state file of a folder by time of modification and name, regardless of its phase.

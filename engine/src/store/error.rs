@@ -172,8 +172,11 @@ fn describe_active(id: &str, phase: Option<&str>, folder: &str) -> String {
 }
 
 /// The conversion of a result of the system to one of the store.
-pub(super) trait OrIo<T> {
+pub trait OrIo<T> {
     /// Returns the value, or the store's error about the attempt to `doing` with `path`.
+    ///
+    /// # Errors
+    /// Returns an error if there is no value.
     fn or_io(self, doing: &'static str, path: impl AsRef<Utf8Path>) -> Result<T, StoreError>;
 }
 

@@ -30,7 +30,7 @@ mod value;
 
 pub use document::{Document, MAX_BYTES, is_field_name};
 pub use entry::{Change, ChangeEntry, Entry, NoteEntry, Record};
-pub use error::{StoreError, WhyNotOurs};
+pub use error::{OrIo, StoreError, WhyNotOurs};
 pub(crate) use field::misfit;
 pub use field::{FieldInfo, FieldKind, InitialValue, default_data, is_data};
 pub use id::LoopId;
