@@ -39,7 +39,7 @@ pub const PROMPT: &str = "round persona who kind subject earlier known verified 
 /// The functions of the template language.
 const FUNCTIONS: &str = "range dict namespace debug";
 /// The help for a name that is not similar to any other.
-const HELP: &str = "it can name the machine's fields, what docs/behaviours.md lists under Words, and what `context` \
+const HELP: &str = "it can name the machine's fields, the template variables of docs/behaviours.md, and what `context` \
                     declares";
 
 /// Checks a template. `path` is the file's name in messages.

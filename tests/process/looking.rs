@@ -316,12 +316,12 @@ fn documented_names_are_those_of_the_json() {
     let names =
         |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
     let facts = status(&project);
-    assert_eq!(named("A loop"), names(&facts));
+    assert_eq!(named("`status`: a loop"), names(&facts));
     assert_eq!(named("The last change"), names(&facts["last_change"]));
-    assert_eq!(named("Its review"), names(&facts["review"]));
+    assert_eq!(named("The review of a loop"), names(&facts["review"]));
     let rows = project.json("list --json");
-    assert_eq!(named("A row of the list"), names(&rows[0]));
-    let of_doctor = named("A check of the doctor");
+    assert_eq!(named("`list`: a row"), names(&rows[0]));
+    let of_doctor = named("`doctor`: a check");
     for check in project.json("doctor --json").as_array().unwrap() {
         let known = names(check).iter().all(|name| of_doctor.contains(&&**name));
         assert!(known, "{check}");
