@@ -1,7 +1,7 @@
 //! The messages of a loop of any machine: the text of a block, and the line for the user if the loop waits.
 //!
 //! A message is a template (minijinja; an unknown name is an error). It has every field of the machine by its name, and, before
-//! a field of the same name, what docs/behaviours.md lists under Words. Whatever came from outside is one plain, short line.
+//! a field of the same name, the template variables of docs/behaviours.md. Whatever came from outside is one plain, short line.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -65,9 +65,9 @@ pub(crate) fn answering(raw: &Raw) -> String {
     format!("{} answer {} LABEL", raw.table().state.program, raw.id())
 }
 
-/// A verb that is open in a loop's phase.
+/// A verb that the phase of a loop allows now.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Way {
+pub struct AvailableVerb {
     /// The transition.
     pub transition: &'static str,
     /// The doc of its edge.
@@ -84,13 +84,13 @@ pub struct Way {
     pub is_plain: bool,
 }
 
-/// Returns the transitions that somebody may take by a verb now, each once, in the order of the machine file.
-pub fn ways(raw: &Raw) -> Vec<Way> {
-    let mut ways: Vec<Way> = Vec::new();
+/// Returns the verbs that the agent or the user may run now, each once, in the order of the machine file.
+pub fn available_verbs(raw: &Raw) -> Vec<AvailableVerb> {
+    let mut ways: Vec<AvailableVerb> = Vec::new();
     for edge in raw.open_edges().iter().filter(|edge| edge.is_verb()) {
         // All edges of a transition have the same actors.
         if ways.iter().all(|way| way.transition != edge.transition) {
-            ways.push(Way {
+            ways.push(AvailableVerb {
                 transition: edge.transition,
                 doc: edge.doc,
                 agent: edge.by.contains(&Actor::Agent),

@@ -94,7 +94,7 @@ pub(super) enum Command {
         #[arg(long)]
         yes: bool,
     },
-    /// Take up a state document that this program did not write
+    /// Start a loop from a state document that this program did not write
     Import {
         /// The document; the loop continues in its phase
         file: Utf8PathBuf,

@@ -30,7 +30,7 @@ pub enum Group {
 const GROUPS: [(Group, &str); 5] = [
     (Group::Loops, "Loops"),
     (Group::Person, "Your decisions"),
-    (Group::Look, "Look"),
+    (Group::Look, "Information"),
     (Group::SetUp, "Set up"),
     (Group::Client, "In Claude Code"),
 ];

@@ -82,7 +82,11 @@ fn possible(raw: &Raw) -> String {
     let behaviour = phase(raw).on_stop.as_ref();
     let asks = behaviour.is_some_and(|one| one.name == "ask");
     let mut commands = Vec::from_iter(asks.then(|| loop_message::answering(raw)));
-    commands.extend(loop_message::ways(raw).into_iter().map(|way| way.command));
+    commands.extend(
+        loop_message::available_verbs(raw)
+            .into_iter()
+            .map(|way| way.command),
+    );
     text::command_lines(&commands)
 }
 

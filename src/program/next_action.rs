@@ -4,7 +4,7 @@ use super::builder::Program;
 use super::extension::NextAction;
 use super::info::ProgramInfo;
 use super::rounds;
-use crate::behaviours::loop_message::{self, Way};
+use crate::behaviours::loop_message::{self, AvailableVerb};
 use crate::behaviours::observe::require_file;
 use crate::machine::LoopHandle;
 use crate::machine::table::BehaviourInfo;
@@ -157,8 +157,14 @@ pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
 }
 
 /// Returns the commands of the transitions that are open, those without arguments also as slash commands.
-fn commands(info: &ProgramInfo, raw: &Raw, is_wanted: impl Fn(&Way) -> bool) -> Vec<String> {
-    let ways = loop_message::ways(raw).into_iter().filter(is_wanted);
+fn commands(
+    info: &ProgramInfo,
+    raw: &Raw,
+    is_wanted: impl Fn(&AvailableVerb) -> bool,
+) -> Vec<String> {
+    let ways = loop_message::available_verbs(raw)
+        .into_iter()
+        .filter(is_wanted);
     let commands = ways.take(MAX_COMMANDS).flat_map(|way| {
         let verb = way.transition.replace('_', "-");
         let slash = info.slash(&format!("{verb} {}", raw.id()));

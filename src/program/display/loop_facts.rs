@@ -115,7 +115,7 @@ pub(super) fn facts(
         "notes": notes,
         "waits_for": next_action.waits_for,
         "next": next_action.next,
-        "ways_on": loop_message::ways(raw),
+        "ways_on": loop_message::available_verbs(raw),
         "state": raw.store().path_of(raw.id()).as_str(),
     })
 }
