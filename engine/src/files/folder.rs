@@ -119,7 +119,7 @@ impl Folder {
             if component == Utf8Component::CurDir {
                 continue;
             }
-            let name = single(component.as_str())?;
+            let name = check_name(component.as_str())?;
             if let Some(mode) = mode {
                 kill_point();
                 match rustix::fs::mkdirat(&at.fd, name, mode) {
@@ -148,7 +148,7 @@ impl Folder {
         }
         // Nonblocking: opening a pipe would wait for its other end.
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(&self.fd, single(name)?, flags, FILE_MODE);
+        let opened = rustix::fs::openat(&self.fd, check_name(name)?, flags, FILE_MODE);
         // Systems differ in the error for a symlink, a socket, or a pipe without a reader.
         let found = match &opened {
             Ok(fd) => Some(Found::from(rustix::fs::fstat(fd)?)),
@@ -196,7 +196,7 @@ impl Folder {
 
     /// Returns the metadata of a file or folder, or `None` if it is not there.
     pub fn look(&self, name: &str) -> io::Result<Option<Found>> {
-        let found = rustix::fs::statat(&self.fd, single(name)?, AtFlags::SYMLINK_NOFOLLOW);
+        let found = rustix::fs::statat(&self.fd, check_name(name)?, AtFlags::SYMLINK_NOFOLLOW);
         Ok(if_there(found.map_err(io::Error::from))?.map(Found::from))
     }
 
@@ -240,8 +240,14 @@ impl Folder {
         flags: RenameFlags,
     ) -> io::Result<()> {
         kill_point();
-        let old = single(name)?;
-        Ok(renameat_with(&self.fd, old, &to.fd, single(new)?, flags)?)
+        let old = check_name(name)?;
+        Ok(renameat_with(
+            &self.fd,
+            old,
+            &to.fd,
+            check_name(new)?,
+            flags,
+        )?)
     }
 
     /// Removes a file, or a symlink itself.
@@ -256,7 +262,7 @@ impl Folder {
 
     fn unlink(&self, name: &str, flags: AtFlags) -> io::Result<()> {
         kill_point();
-        Ok(rustix::fs::unlinkat(&self.fd, single(name)?, flags)?)
+        Ok(rustix::fs::unlinkat(&self.fd, check_name(name)?, flags)?)
     }
 
     /// Syncs the folder, so that new, renamed and removed names in it survive a power loss.
@@ -274,8 +280,8 @@ pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Checks that a name is no path, in which the system would follow symlinks.
-pub(super) fn single(name: &str) -> io::Result<&str> {
+/// Returns the name, or an error if it is a path, in which the system would follow symlinks.
+pub(super) fn check_name(name: &str) -> io::Result<&str> {
     if name.is_empty() || name.contains('/') || matches!(name, "." | "..") {
         let problem = format!("`{name}` cannot name a file here");
         return Err(io::Error::new(ErrorKind::InvalidInput, problem));

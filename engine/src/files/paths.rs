@@ -4,13 +4,13 @@ use std::io::{self, ErrorKind};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-use super::folder::{Folder, single};
+use super::folder::{Folder, check_name};
 
 /// Opens the folder of a file, and returns it with the file's name. Below the first of the `bases` that the path is in, no
 /// symlink is followed. A path that is in none of them is the user's own choice.
 pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, String)> {
     let path = without_dots(path);
-    let name = single(path.file_name().unwrap_or_default())?;
+    let name = check_name(path.file_name().unwrap_or_default())?;
     let parent = path.parent().unwrap_or(&path);
     let folder = match bases.iter().find(|base| parent.starts_with(base)) {
         Some(base) => Folder::open(base)?.subfolder(parent.strip_prefix(base).unwrap_or(parent))?,

@@ -36,12 +36,12 @@ impl Store {
                 .and_then(|unfinished| unfinished.file_or_new(id.as_str()))
                 .or_io("write to", self.folder.join(ARCHIVE))?;
         }
-        let mut pieces = self.pieces(id);
-        pieces.retain(|name| here.has(name));
-        if let Some(last) = pieces.last() {
+        let mut names = self.file_names(id);
+        names.retain(|name| here.has(name));
+        if let Some(last) = names.last() {
             let to = make_archive(&here, id, last);
             to.and_then(|to| {
-                pieces
+                names
                     .iter()
                     .try_for_each(|name| here.rename(name, &to, name))
             })
@@ -54,7 +54,7 @@ impl Store {
     /// Brings an archived loop back.
     pub fn unarchive(&self, id: &LoopId) -> Result<Record, StoreError> {
         let listed = self.listed_in_archive(id).ok_or_else(|| self.no_loop(id))?;
-        let _alone = self.journals().alone()?;
+        let _lock = self.journals().lock_starts()?;
         self.refuse_active(id, listed.session.as_deref(), None)?;
         self.move_back(id)?;
         self.render_again(id)?;
@@ -67,7 +67,12 @@ impl Store {
         let archive = here.subfolder(ARCHIVE).or_io("open", &path)?;
         let from = archive.subfolder(id.as_str()).or_io("open", &path)?;
         // The document comes last: until then nobody sees the loop.
-        for name in self.pieces(id).iter().rev().filter(|name| from.has(name)) {
+        for name in self
+            .file_names(id)
+            .iter()
+            .rev()
+            .filter(|name| from.has(name))
+        {
             if here.has(name) {
                 return Err(self.active(id, None));
             }
@@ -82,7 +87,7 @@ impl Store {
     }
 
     /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
-    fn pieces(&self, id: &LoopId) -> Vec<String> {
+    fn file_names(&self, id: &LoopId) -> Vec<String> {
         let document = self.spec.file.is_none().then(|| self.document_name(id));
         let sidecars = SIDECARS.iter().map(|suffix| format!("{id}{suffix}"));
         let files = document.into_iter().chain(sidecars);

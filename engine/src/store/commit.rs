@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::is_field_name;
-use super::entry::{Change, ChangeEntry, Entry, Record, hold};
+use super::entry::{Change, ChangeEntry, Entry, Record, set_held};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::LoopId;
 use super::state_folder::Store;
@@ -134,7 +134,7 @@ impl Store {
         let session = newest.field(names.session).and_then(Json::as_str);
         self.refuse_active(id, session, None)?;
         self.keep_replaced(id, &bytes)?;
-        hold(&mut newest.fields, names.root, self.root.as_str());
+        set_held(&mut newest.fields, names.root, self.root.as_str());
         let change = Change {
             begins_visit: true,
             ..Change::bare("adopt", by)

@@ -111,21 +111,21 @@ impl ChangeEntry {
         let revision = self.revision + 1;
         let mut visit = self.visit;
         let mut fields = self.fields;
-        hold(&mut fields, names.updated, at.to_string());
+        set_held(&mut fields, names.updated, at.to_string());
         fields.extend(std::mem::take(&mut change.edits));
         change.from = self.change.to.clone();
         change.to = change.to.or(self.change.to);
-        hold(&mut fields, names.phase, change.to.clone());
-        hold(&mut fields, names.revision, revision);
-        hold(&mut fields, names.graph_hash, spec.graph_hash);
+        set_held(&mut fields, names.phase, change.to.clone());
+        set_held(&mut fields, names.revision, revision);
+        set_held(&mut fields, names.graph_hash, spec.graph_hash);
         if change.begins_visit {
             visit = Some(revision);
             // The run of an earlier visit does not count for this one.
-            hold(&mut fields, names.run, "");
+            set_held(&mut fields, names.run, "");
         } else if let Some(run) = &change.run {
-            hold(&mut fields, names.run, run.as_str());
+            set_held(&mut fields, names.run, run.as_str());
         }
-        hold(&mut fields, names.visit, visit);
+        set_held(&mut fields, names.visit, visit);
         Self {
             revision,
             at,
@@ -137,7 +137,7 @@ impl ChangeEntry {
 }
 
 /// Sets a field that the engine keeps, if the machine has it.
-pub(super) fn hold(
+pub(super) fn set_held(
     fields: &mut Fields,
     name: impl Into<Option<&'static str>>,
     value: impl Into<Json>,

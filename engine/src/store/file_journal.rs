@@ -279,7 +279,7 @@ impl Journal for Store {
         names.filter_map(id).collect()
     }
 
-    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
+    fn lock_starts(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
         Ok(Box::new(self.lock(START_LOCK)?))
     }
 }

@@ -38,8 +38,8 @@ pub(crate) trait Journal: Debug + Send + Sync {
     /// Returns the ids of loops: all that have a journal, or a document in the state folder.
     fn list(&self) -> BTreeSet<LoopId>;
 
-    /// Returns a guard. As long as it lives, no other process starts or restores a loop here.
-    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError>;
+    /// Locks starts and restores: no other process does either here until the guard is dropped.
+    fn lock_starts(&self) -> Result<Box<dyn Debug + '_>, StoreError>;
 }
 
 /// Refuses an entry that is to follow another revision than that of the newest change.
@@ -116,7 +116,7 @@ impl Journal for Memory {
         lock(&self.loops).keys().cloned().collect()
     }
 
-    fn alone(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
+    fn lock_starts(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
         Ok(Box::new(lock(&self.starting)))
     }
 }

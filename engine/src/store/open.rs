@@ -118,7 +118,7 @@ impl Store {
     /// Returns the newest change of a loop, and its document if there is one.
     pub(super) fn newest(&self, id: &LoopId) -> Result<Tail, StoreError> {
         let Some(tail) = self.journals().tail(id)? else {
-            return Err(self.why_none(id));
+            return Err(self.explain_missing(id));
         };
         match tail.0.field(self.spec.fields.machine).map(to_plain) {
             Some(machine) if machine != self.spec.machine => Err(self.other_machine(id, &machine)),
@@ -135,8 +135,8 @@ impl Store {
         ))
     }
 
-    /// Returns the reason for which there is no loop of this user, from its document.
-    fn why_none(&self, id: &LoopId) -> StoreError {
+    /// Returns the error for a loop without a journal of this user, from its document.
+    fn explain_missing(&self, id: &LoopId) -> StoreError {
         let Ok(bytes) = self.read_document(id) else {
             return self.no_loop(id);
         };
@@ -265,7 +265,7 @@ impl Store {
     pub fn journal_since(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
         let entries = self.journals().entries(id, since)?;
         if entries.is_empty() {
-            return Err(self.why_none(id));
+            return Err(self.explain_missing(id));
         }
         Ok(entries)
     }

@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::document::Document;
-use super::entry::{Change, ChangeEntry, Record, hold};
+use super::entry::{Change, ChangeEntry, Record, set_held};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
 use super::spec::Active;
@@ -62,7 +62,7 @@ impl Store {
             self.home.open_or_make()?;
             self.make()?;
         }
-        let _alone = self.journals().alone()?;
+        let _lock = self.journals().lock_starts()?;
         let names = &self.spec.fields;
         let id = match &beginning.id {
             Some(id) => id.clone(),
@@ -86,13 +86,13 @@ impl Store {
             begins_visit: true,
             ..Change::bare(document.map_or("start", |_| "import"), by)
         };
-        hold(&mut fields, names.id, id.as_str());
-        hold(&mut fields, names.session, beginning.session.as_str());
-        hold(&mut fields, names.started, to_seconds(began).to_string());
-        hold(&mut fields, names.started_epoch, began.as_second().max(0));
-        hold(&mut fields, names.findings, 0);
-        hold(&mut fields, names.machine, self.spec.machine);
-        hold(&mut fields, names.root, self.root.as_str());
+        set_held(&mut fields, names.id, id.as_str());
+        set_held(&mut fields, names.session, beginning.session.as_str());
+        set_held(&mut fields, names.started, to_seconds(began).to_string());
+        set_held(&mut fields, names.started_epoch, began.as_second().max(0));
+        set_held(&mut fields, names.findings, 0);
+        set_held(&mut fields, names.machine, self.spec.machine);
+        set_held(&mut fields, names.root, self.root.as_str());
         let after = before.revision;
         let entry = ChangeEntry { fields, ..before }.followed_by(self.spec, beginning.now, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
