@@ -23,7 +23,7 @@ pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
         if phase == Phase::NewPlan && raw.text("coding_base").is_empty() {
             set(raw, "coding_base", commit(raw))?;
         }
-        taken_up(raw)?;
+        record_taken_up(raw)?;
         return Ok(Vec::new());
     };
     let from = raw.table().phases[edge.from].stored;
@@ -50,7 +50,7 @@ pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
 }
 
 /// Records the commit at which a task began. The first task begins with the plan, so that code that
-/// was committed while planning is reviewed. A task that goes on keeps its commit.
+/// was committed while planning is reviewed. A continued task keeps its commit.
 fn begin_task(raw: &Raw, from: &str) -> Result<(), String> {
     let mut plan_base = raw.text("coding_base");
     if plan_base.is_empty() {
@@ -81,7 +81,7 @@ fn commit(raw: &Raw) -> String {
 
 /// Records the facts that the document of a plan that was taken up lacks: the counts of tasks and
 /// reviews, the reviews that were there, and the one to answer. Does so once.
-pub(crate) fn taken_up(raw: &Raw) -> Result<(), String> {
+pub(crate) fn record_taken_up(raw: &Raw) -> Result<(), String> {
     let journal = raw.journal().map_err(|error| error.to_string())?;
     let first = journal.first().and_then(Entry::change);
     let is_import = first.is_some_and(|change| change.what == "import");

@@ -7,7 +7,7 @@ use crate::files::{Directory, Problem};
 
 /// The tasks as the state counts them.
 #[derive(Debug, Clone, Copy)]
-pub struct Coding {
+pub struct TaskCounts {
     /// The number of active tasks.
     pub total: u64,
     /// The number of tasks that passed their review.
@@ -16,11 +16,11 @@ pub struct Coding {
     pub current: Option<u64>,
 }
 
-/// Returns everything in a directory that breaks a rule, rule by rule. `coding` is set if a task is
+/// Returns everything in a directory that breaks a rule, rule by rule. `counts` is set if a task is
 /// under way. `asked` are the reviews that the agent has to answer, by default all.
 pub fn violations(
     directory: &Directory,
-    coding: Option<Coding>,
+    counts: Option<TaskCounts>,
     asked: Option<&BTreeSet<Name>>,
 ) -> Vec<Problem> {
     let mut found = Vec::new();
@@ -53,8 +53,8 @@ pub fn violations(
         }
     }
     found.extend(directory.problems.iter().cloned());
-    if let Some(coding) = coding.filter(|_| !directory.tasks.is_empty()) {
-        found.extend(miscounted(coding, directory));
+    if let Some(counts) = counts.filter(|_| !directory.tasks.is_empty()) {
+        found.extend(miscounted(counts, directory));
     }
     found.sort_by_key(|violation| violation.rule);
     found
@@ -81,25 +81,25 @@ fn missing_companion(directory: &Directory, name: Name) -> Option<Problem> {
 }
 
 /// Returns the differences between the table and the counts of the state.
-fn miscounted(coding: Coding, directory: &Directory) -> Vec<Problem> {
+fn miscounted(counts: TaskCounts, directory: &Directory) -> Vec<Problem> {
     let mut found = Vec::new();
     let active = directory.active().count() as u64;
     // The row of a task that the user adds during a review of code may follow with the next task.
-    let may_follow = coding.current.is_some_and(|task| task > 0) && active < coding.total;
-    if active != coding.total && !may_follow {
+    let may_follow = counts.current.is_some_and(|task| task > 0) && active < counts.total;
+    if active != counts.total && !may_follow {
         let problem = format!(
             "{active} tasks are pending or done, and the plan has {}; put the table back: the user adds and drops tasks",
-            coding.total
+            counts.total
         );
         found.push(violation(10, Name::Tasks, problem));
     }
-    let current = coding.current;
+    let current = counts.current;
     let is_current_done = current.is_none_or(|current| directory.done().any(|id| id == current));
     let done = directory.done().count() as u64;
-    if done != coding.done && !(is_current_done && done == coding.done + 1) {
+    if done != counts.done && !(is_current_done && done == counts.done + 1) {
         let problem = format!(
             "{done} tasks are done, and {} have passed their review; do one task per turn: set the others back to pending",
-            coding.done
+            counts.done
         );
         found.push(violation(10, Name::Tasks, problem));
     }

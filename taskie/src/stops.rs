@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::files::name::Name;
 use crate::files::{Directory, Problem};
-use crate::rules::{self, Coding};
+use crate::rules::{self, TaskCounts};
 use crate::typestate::{
     CompleteTask, CompleteTaskTdd, CreateTasks, NewPlan, PostAllCodeReview, PostCodeReview,
     PostPlanReview, PostTasksReview, Standalone, Transition,
@@ -81,7 +81,7 @@ impl OnStop for Taskie {
 fn stop(held: AnyLoop) -> Stopped {
     // A directory that cannot be read breaks a rule, and no stop comes here then.
     let directory = directory(held.raw()).unwrap_or_default();
-    let transition = match work::look(held.raw(), &directory) {
+    let transition = match work::next_transition(held.raw(), &directory) {
         Ok(transition) => transition,
         Err(missing) if missing.reminds => Transition::Remind,
         Err(_) => return Ok(Step::Over(held)),
@@ -96,7 +96,7 @@ pub(crate) fn directory(raw: &Raw) -> std::io::Result<Directory> {
 
 /// Returns the violations in the directory of a loop. A plan being written needs no plan.md.
 pub(crate) fn violations(raw: &Raw, directory: &Directory) -> Vec<Problem> {
-    let coding = coding(raw);
+    let coding = task_counts(raw);
     let mut found = rules::violations(directory, coding, None);
     // The whole journal is read only if it may excuse a violation, so that old plans cost no more.
     if found.iter().any(|violation| violation.rule == 6) {
@@ -113,7 +113,7 @@ pub(crate) fn violations(raw: &Raw, directory: &Directory) -> Vec<Problem> {
 }
 
 /// Returns the counts of the tasks, from the beginning of their review on.
-fn coding(raw: &Raw) -> Option<Coding> {
+fn task_counts(raw: &Raw) -> Option<TaskCounts> {
     let current = match context::phase(raw) {
         // The tasks are reviewed again after one was done.
         Phase::TasksReview if raw.count("reopened") > 0 => None,
@@ -122,7 +122,7 @@ fn coding(raw: &Raw) -> Option<Coding> {
         Phase::CodeReview | Phase::PostCodeReview => Some(raw.count("current_task")),
         _ => return None,
     };
-    Some(Coding {
+    Some(TaskCounts {
         total: raw.count("tasks_total"),
         done: raw.count("tasks_done"),
         current,

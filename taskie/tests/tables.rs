@@ -7,7 +7,7 @@ use claudex_loop::files::Folder;
 use taskie::files::Directory;
 use taskie::files::name::{Group, Name};
 use taskie::next::{Fields, State, next};
-use taskie::rules::{Coding, violations};
+use taskie::rules::{TaskCounts, violations};
 
 /// Reads a directory with these files, such as `tasks.md 1 done; task-1.md completed; drafts/`.
 fn directory(files: &str) -> Directory {
@@ -97,7 +97,11 @@ fn rows_follow_from_state_and_files() {
 }
 
 /// Returns everything that breaks a rule, a line each.
-fn violations_of(files: &str, coding: Option<Coding>, asked: Option<&BTreeSet<Name>>) -> String {
+fn violations_of(
+    files: &str,
+    coding: Option<TaskCounts>,
+    asked: Option<&BTreeSet<Name>>,
+) -> String {
     let violations = violations(&directory(files), coding, asked);
     let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
     lines.join("\n")
@@ -117,7 +121,7 @@ fn violations_are_named_with_fix() {
 fn all_violations_are_named_at_once() {
     let files = "notes.txt; drafts/; design-review-1.md; all-code-post-review-1.md; tasks-review-1.md; \
                  tasks-review-2.md; tasks.md 1 done, 4 pending; task-1.md";
-    let coding = Coding {
+    let coding = TaskCounts {
         total: 1,
         done: 1,
         current: None,
@@ -168,7 +172,7 @@ fn table_agrees_with_counts() {
         (half, 1, 1, Some(2), added),
     ] {
         let files = format!("plan.md # Plan; {table}; task-1.md completed; task-2.md completed");
-        let coding = Coding {
+        let coding = TaskCounts {
             total,
             done,
             current,

@@ -32,7 +32,7 @@ fn take_number(call: &mut Call) -> Result<u64, Failure> {
 /// Changes the limit of reviews: grants N more, or sets it.
 pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
     let count = take_number(&mut call)?;
-    let held = call.open_for_person()?;
+    let held = call.open_for_user()?;
     let is_grant = call.name == "more";
     let (limit, transition) = if is_grant {
         let limit = held.fields().max_reviews.saturating_add(count);
@@ -55,11 +55,11 @@ pub(super) fn limit_reviews(mut call: Call) -> Result<Exit, Failure> {
         return call.print(&line);
     }
     out::line(&format!("{line}\n"));
-    call.say(&now)
+    call.print_instruction(&now)
 }
 
 pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
-    let held = call.open_for_person()?;
+    let held = call.open_for_user()?;
     let directory = call.directory(&held)?;
     let active = directory.active().count() as u64;
     let total = held.fields().tasks_total;
@@ -86,7 +86,7 @@ pub(super) fn add_task(call: &Call) -> Result<Exit, Failure> {
 /// Removes a task that was cancelled or postponed.
 pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
     let task = take_number(&mut call)?;
-    let held = call.open_for_person()?;
+    let held = call.open_for_user()?;
     let directory = call.directory(&held)?;
     let id = held.id();
     let total = held.fields().tasks_total;
@@ -102,7 +102,7 @@ pub(super) fn drop_task(mut call: Call) -> Result<Exit, Failure> {
     let now = call.take(held, Transition::Drop { task })?;
     let total = now.fields().tasks_total;
     out::line(&format!("Plan {} has {total} tasks now.\n", now.id()));
-    call.say(&now)
+    call.print_instruction(&now)
 }
 
 /// Returns whether a task was dropped since the tasks were last counted.

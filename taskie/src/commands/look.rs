@@ -57,7 +57,7 @@ impl Plan {
     }
 
     /// Prints the next step, the reason, and the commands that continue.
-    pub(super) fn tell(&self, call: &Call, next: &Next) -> Result<Exit, Failure> {
+    pub(super) fn print_next(&self, call: &Call, next: &Next) -> Result<Exit, Failure> {
         let id = &self.id;
         out::line(&format!(
             "Plan {id}: {} ({}: {}).",
@@ -79,7 +79,7 @@ impl Plan {
         let is_review = |held: &&AnyLoop| held.phase().review().is_some();
         match self.held.as_ref().filter(is_review) {
             _ if next.row == "C24" => Ok(Exit::Refused),
-            Some(held) if next.step.starts_with("end the turn") => call.say(held),
+            Some(held) if next.step.starts_with("end the turn") => call.print_instruction(held),
             _ => Ok(Exit::Complete),
         }
     }
@@ -149,7 +149,7 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
 
 pub(super) fn next(call: &Call) -> Result<Exit, Failure> {
     let plan = Plan::find(call)?;
-    plan.tell(call, &plan.next())
+    plan.print_next(call, &plan.next())
 }
 
 /// Checks the structure rules of any plan.

@@ -22,7 +22,7 @@ use crate::files::Directory;
 use crate::typestate::{PLUGIN, Transition};
 use crate::{AnyLoop, entered, stops};
 
-pub use take_up::normalized;
+pub use take_up::normalize;
 
 /// The commands that are not slash commands, each with its help. Others: `messages/commands/`.
 const OTHERS: &str = "\
@@ -173,7 +173,7 @@ impl Call {
     }
 
     /// Refuses the command to an agent.
-    fn person_only(&self) -> Result<(), Failure> {
+    fn refuse_agent(&self) -> Result<(), Failure> {
         let is_loop = |id: &&str| loops::find(self.info, Some(id)).is_ok();
         let id = self.first().filter(is_loop);
         loops::person_only(self.info, self.actor, &self.command, id)
@@ -194,8 +194,8 @@ impl Call {
     }
 
     /// Opens the plan for a change that is the user's.
-    fn open_for_person(&self) -> Result<AnyLoop, Failure> {
-        self.person_only()?;
+    fn open_for_user(&self) -> Result<AnyLoop, Failure> {
+        self.refuse_agent()?;
         self.open(self.actor)
     }
 
@@ -266,7 +266,7 @@ impl Call {
     }
 
     /// Prints the instruction of the phase that a plan is in.
-    fn say(&self, held: &AnyLoop) -> Result<Exit, Failure> {
+    fn print_instruction(&self, held: &AnyLoop) -> Result<Exit, Failure> {
         let raw = held.raw();
         let message = messages::phase(raw).message;
         match loop_message::render(raw, message, context::variables(raw)) {

@@ -16,8 +16,8 @@ use crate::{AnyLoop, entered};
 const MAX_ID_CHARS: usize = 40;
 
 pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
-    call.person_only()?;
-    let begin = start_of(call)?;
+    call.refuse_agent()?;
+    let begin = parse_start(call)?;
     let length = begin.description.len();
     if length == 0 || length > start::MAX_TEXT_BYTES {
         let problem = format!(
@@ -28,7 +28,7 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
         return Err(call.usage(problem, help));
     }
     let store = locate::for_start(call.info.state, &loops::here()?);
-    let words = id_of(&begin.description);
+    let words = make_id(&begin.description);
     let mut at = 0_u64;
     loop {
         at += 1;
@@ -47,7 +47,7 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
             Ok(held) => {
                 call.enter(&held)?;
                 out::line(&format!("Plan {} is at new-plan.\n", held.id()));
-                return call.say(&held);
+                return call.print_instruction(&held);
             }
             Err(Refusal::Store(StoreError::Active { .. } | StoreError::NotOurs { .. })) => {}
             Err(error) => return Err(incompatible::failure(call.info, error)),
@@ -56,7 +56,7 @@ pub(super) fn new_plan(call: &Call) -> Result<Exit, Failure> {
 }
 
 /// Reads `max_reviews=N` and `tdd=true`, in any order, and the description, byte for byte.
-fn start_of(call: &Call) -> Result<Start, Failure> {
+fn parse_start(call: &Call) -> Result<Start, Failure> {
     let mut start = Start {
         mode: Mode::Plan,
         max_reviews: None,
@@ -91,7 +91,7 @@ fn start_of(call: &Call) -> Result<Start, Failure> {
 }
 
 /// Makes an id of the first whole words of a description.
-fn id_of(description: &str) -> String {
+fn make_id(description: &str) -> String {
     let letters = description.to_ascii_lowercase();
     let parts = letters.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
@@ -122,7 +122,7 @@ pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
             Some(held) => {
                 take_over(call, held)?;
                 // A kill may have come between the document and the rest of the entry.
-                let taken_up = entered::taken_up(held.raw());
+                let taken_up = entered::record_taken_up(held.raw());
                 taken_up.map_err(|why| {
                     Failure::refuse(format!("plan {}: {why}", plan.id), "try again")
                 })?;
@@ -135,7 +135,7 @@ pub(super) fn continue_plan(call: &Call) -> Result<Exit, Failure> {
             }
         }
     }
-    plan.tell(call, &next)
+    plan.print_next(call, &next)
 }
 
 /// Takes a plan over into this session. Asks if another session may still be at work on it.

@@ -39,7 +39,7 @@ fn number(value: &Json) -> Option<u64> {
 }
 
 /// Returns the document that is taken up, in the machine's words; without one its state follows from the files.
-pub fn normalized(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, String> {
+pub fn normalize(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, String> {
     let mut document = match bytes {
         None if files.entries.is_empty() => {
             return Err("its directory is not there, or is empty".to_owned());
@@ -81,7 +81,7 @@ pub(super) fn take_up(
     };
     let bytes = claudex_loop::files::if_there(store.read(&path))
         .map_err(|error| refused(error.to_string()))?;
-    let document = normalized(bytes.as_deref(), files).map_err(&refused)?;
+    let document = normalize(bytes.as_deref(), files).map_err(&refused)?;
     let beginning = call.beginning(id.clone());
     let imported = AnyLoop::import(store, &document, path, beginning, call.actor);
     let held = imported.map_err(|error| match error {
@@ -89,6 +89,6 @@ pub(super) fn take_up(
         error => incompatible::failure(call.info, error),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
-    entered::taken_up(held.raw()).map_err(refused)?;
+    entered::record_taken_up(held.raw()).map_err(refused)?;
     Ok(held)
 }

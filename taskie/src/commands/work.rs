@@ -16,7 +16,7 @@ use crate::{AnyLoop, Phase, stops, work};
 pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
     let held = call.open(call.actor)?;
     if is_at_command(call, &held)? {
-        return call.say(&held);
+        return call.print_instruction(&held);
     }
     let transition = if call.name == "create-tasks" {
         Transition::BeginTasks
@@ -30,7 +30,7 @@ pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
         }
     };
     let now = call.take(held, transition)?;
-    call.say(&now)
+    call.print_instruction(&now)
 }
 
 /// Returns whether a plan is at the command's own phase. Refuses the command in any other phase but standalone.
@@ -38,7 +38,7 @@ fn is_at_command(call: &Call, held: &AnyLoop) -> Result<bool, Failure> {
     if word(held.phase()) == call.name {
         return Ok(true);
     }
-    call.person_only()?;
+    call.refuse_agent()?;
     match held.phase() {
         Phase::Standalone => Ok(false),
         _ => Err(wrong_phase(call, held)),
@@ -63,7 +63,7 @@ fn no_task(held: &AnyLoop) -> Failure {
 
 /// Leaves automation for one task without reviews.
 pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
-    let held = call.open_for_person()?;
+    let held = call.open_for_user()?;
     let pending = call.directory(&held)?.next_task();
     let task = pending.ok_or_else(|| no_task(&held))?;
     let (command, how) = match call.name.as_str() {
@@ -79,7 +79,7 @@ pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
 
 /// Continues the current task.
 pub(super) fn continue_task(call: &Call) -> Result<Exit, Failure> {
-    let held = call.open_for_person()?;
+    let held = call.open_for_user()?;
     mark(call, &held)?;
     let directory = call.directory(&held)?;
     let instruction = match context::task(held.raw(), &directory) {
@@ -134,7 +134,7 @@ pub(super) fn post_review(call: &Call) -> Result<Exit, Failure> {
 /// Prints the message of the phase in automation, and the instruction in standalone.
 fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Result<Exit, Failure> {
     if is_at_command(call, held)? {
-        return call.say(held);
+        return call.print_instruction(held);
     }
     mark(call, held)?;
     call.print(&format!("Plan {}: {instruction}", held.id()))
@@ -154,7 +154,7 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
     let now = held.phase();
     if now == target {
         out::line(&format!("Plan {id} is at {} already.", word(target)));
-        return call.say(&held);
+        return call.print_instruction(&held);
     }
     let store = raw.store().clone();
     let refused = |why: String| {
@@ -179,8 +179,9 @@ pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
         let why = format!("its files have problems:{}", lines.concat());
         return Err(refused(why));
     }
-    let transition = work::look(raw, &directory).map_err(|missing| refused(missing.what))?;
+    let transition =
+        work::next_transition(raw, &directory).map_err(|missing| refused(missing.what))?;
     let now = work::take(held, transition).map_err(|error| refused(error.to_string()))?;
     call.enter(&now)?;
-    call.say(&now)
+    call.print_instruction(&now)
 }

@@ -2,7 +2,7 @@
 
 use claudex_testkit::has;
 use serde_json::{Value, json};
-use taskie::commands::normalized;
+use taskie::commands::normalize;
 use taskie::files::Directory;
 
 use crate::support::{ID, Project, task_file};
@@ -39,7 +39,7 @@ fn words_of_the_bash_version_are_read() {
         (Value::Null, Value::Null, "before"),
     ] {
         let state = json!({ "next_phase": word, "phase": "before", "current_task": "2" });
-        let bytes = normalized(Some(state.to_string().as_bytes()), &Directory::default());
+        let bytes = normalize(Some(state.to_string().as_bytes()), &Directory::default());
         let now: Value = serde_json::from_slice(&bytes.unwrap()).unwrap();
         let expected = json!({ "next_phase": next, "phase": phase, "current_task": 2 });
         assert_eq!(now, expected);
