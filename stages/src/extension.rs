@@ -29,15 +29,15 @@ pub(crate) struct Stages;
 
 impl OnStop for Stages {
     fn asking_asks(&self, held: &Loop<Asking>) -> Result<Option<Asked>, String> {
-        questions::asking(held.raw()).map(Some)
+        questions::stage_question(held.raw()).map(Some)
     }
 
     fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> {
-        Ok(Some(questions::choosing(held.raw())))
+        Ok(Some(questions::mode_question(held.raw())))
     }
 
     fn failed_asks(&self, held: &Loop<Failed>) -> Result<Option<Asked>, String> {
-        Ok(Some(questions::failed(held.raw())))
+        Ok(Some(questions::failure_question(held.raw())))
     }
 }
 

@@ -105,7 +105,7 @@ impl Gate {
         }
     }
 
-    /// Returns whether the pipeline may go on.
+    /// Returns whether the pipeline may continue.
     pub fn is_open(&self) -> bool {
         self.blocking.is_empty()
     }

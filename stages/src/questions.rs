@@ -18,7 +18,7 @@ const MAX_OPTIONS: usize = 12;
 const MAX_REASON_CHARS: usize = 300;
 
 /// Returns the question of the open stage's summary, or a sentence if the summary is gone.
-pub(crate) fn asking(raw: &Raw) -> Result<Asked, String> {
+pub(crate) fn stage_question(raw: &Raw) -> Result<Asked, String> {
     let pipeline = Pipeline(raw);
     let (summary, _) = pipeline.open_summary().ok_or(
         "the kept summary with the question is gone or was changed; restore the file, or cancel the pipeline",
@@ -74,7 +74,7 @@ pub(crate) fn answer_key(pipeline: Pipeline<'_>, question: &Question) -> String 
 }
 
 /// Returns the question for the mode of a round.
-pub(crate) fn choosing(raw: &Raw) -> Asked {
+pub(crate) fn mode_question(raw: &Raw) -> Asked {
     use ChooseMode::{Advanced, Complete, Rapid, Standard};
     let modes = [
         (Complete, "Every perspective, and 27 ThinkDeep calls."),
@@ -93,7 +93,7 @@ pub(crate) fn choosing(raw: &Raw) -> Asked {
 }
 
 /// Returns the question after a stage that failed, or whose summary is missing or broken.
-pub(crate) fn failed(raw: &Raw) -> Asked {
+pub(crate) fn failure_question(raw: &Raw) -> Asked {
     let pipeline = Pipeline(raw);
     let stage = pipeline.stage();
     let open = pipeline.open();

@@ -48,7 +48,7 @@ pub(crate) fn report(held: AnyLoop) -> ReportResult {
     }
     let problem = "twice reported a summary that does not count";
     let details = vec![text::one_line(&refusal, MAX_DETAIL_CHARS)];
-    go(held, Transition::Fail, None, problem, Vec::new(), details)
+    take_next(held, Transition::Fail, None, problem, Vec::new(), details)
 }
 
 fn require_open(held: &AnyLoop) -> Result<(), Failure> {
@@ -98,7 +98,7 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
     let Some(summary) = reading.summary else {
         return take_files(held, "left a broken summary", details);
     };
-    let (next, gaps) = follows(Pipeline(held.raw()), &summary);
+    let (next, gaps) = next_transition(Pipeline(held.raw()), &summary);
     let flags = &summary.flags;
     let mut tell = Vec::new();
     if flags.timeout == Some(true) || flags.partial == Some(true) {
@@ -112,7 +112,7 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
         tell.push(summary.summary.clone());
     }
     tell.extend(gaps);
-    go(held, next, Some((summary, bytes)), "", tell, details)
+    take_next(held, next, Some((summary, bytes)), "", tell, details)
 }
 
 /// Takes the files of a coordinator that left no summary, if they show that the stage was done. Stage 5 always
@@ -126,15 +126,15 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
         _ => pipeline.has_artifacts(),
     };
     let minimal = minimal_summary(pipeline);
-    let (next, mut tell) = completed(pipeline, &minimal.0);
+    let (next, mut tell) = after_completed(pipeline, &minimal.0);
     // The user has not accepted the files yet.
     if !may_count || matches!(next, Transition::Fail | Transition::Block { .. }) {
-        return go(held, Transition::Fail, None, problem, Vec::new(), details);
+        return take_next(held, Transition::Fail, None, problem, Vec::new(), details);
     }
     let number = stage.number();
     let end = "the files that it wrote were used";
     tell.push(format!("Stage {number} {problem}; {end}."));
-    go(held, next, Some(minimal), "", tell, details)
+    take_next(held, next, Some(minimal), "", tell, details)
 }
 
 /// Takes the result that the user accepted: the summary in its file, else the one that counted, else one for the new files.
@@ -148,10 +148,10 @@ fn accept_files(held: AnyLoop) -> ReportResult {
     let Some(result) = results.find(is_usable).or_else(minimal) else {
         let missing = pipeline.artifacts().1.join(", ");
         let line = format!("These files are missing or unchanged: {missing}.");
-        return go(held, Transition::Fail, None, "", vec![line], Vec::new());
+        return take_next(held, Transition::Fail, None, "", vec![line], Vec::new());
     };
-    let (next, tell) = completed(pipeline, &result.0);
-    go(held, next, Some(result), "", tell, Vec::new())
+    let (next, tell) = after_completed(pipeline, &result.0);
+    take_next(held, next, Some(result), "", tell, Vec::new())
 }
 
 /// Returns the summary of a stage that left none, for its new files.
@@ -177,7 +177,7 @@ fn minimal_summary(pipeline: Pipeline<'_>) -> Taken {
 
 /// Records a summary, or the problem of a lost one, and takes the transition that follows. `tell` is for the user,
 /// `details` are for `status`.
-fn go(
+fn take_next(
     mut held: AnyLoop,
     next: Transition,
     taken: Option<Taken>,
@@ -188,7 +188,7 @@ fn go(
     let stage = Pipeline(held.raw()).stage();
     let mut before = held.fields().open.clone();
     if let Some((_, bytes)) = &taken {
-        before.summary = Some(count(&mut held, bytes)?);
+        before.summary = Some(count_summary(&mut held, bytes)?);
     }
     let pipeline = Pipeline(held.raw());
     let mut open = Open {
@@ -219,7 +219,7 @@ fn go(
 }
 
 /// Keeps a summary in the loop's folder, and counts it for its stage and round. Returns its digest.
-fn count(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, Failure> {
+fn count_summary(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, Failure> {
     let pipeline = Pipeline(held.raw());
     let digest = sha256(bytes);
     let folder = pipeline.0.store().open_folder();
@@ -244,12 +244,12 @@ fn count(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, Failure> {
 }
 
 /// Returns the transition that follows a summary, and the gaps that its gate names.
-fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String>) {
+fn next_transition(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String>) {
     let flags = &summary.flags;
     let transition = match (summary.stage, summary.status) {
         (Stage::Retrospective, _) => Transition::Complete,
         (_, Status::Failed) => Transition::Fail,
-        (_, Status::Completed) => return completed(pipeline, summary),
+        (_, Status::Completed) => return after_completed(pipeline, summary),
         (_, Status::NeedsUserInput) if flags.pause_type == Some(PauseType::ExitCli) => {
             let reason = flags.block_reason.clone().unwrap_or_default();
             Transition::Wait { reason }
@@ -258,7 +258,7 @@ fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String
             None => Transition::Ask,
             Some(Json::String(label)) => match summary.mapped_action(&label) {
                 None => Transition::Repeat,
-                _ if stage < Stage::ResponseAnalysis => return completed(pipeline, summary),
+                _ if stage < Stage::ResponseAnalysis => return after_completed(pipeline, summary),
                 action => follow_action(action),
             },
             Some(_) => Transition::Fail,
@@ -268,10 +268,10 @@ fn follows(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String
 }
 
 /// Returns the transition that follows a completed stage, and the gaps that its gate names.
-fn completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String>) {
+fn after_completed(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Vec<String>) {
     let gate = gate(pipeline, summary);
     let transition = match (summary.stage, summary.flags.validation_decision) {
-        _ if !gate.is_open() => block(&gate),
+        _ if !gate.is_open() => block_on_gaps(&gate),
         (Stage::AnalysisQuestions, _) if is_shallow(pipeline, summary) => Transition::Doubt,
         (Stage::ResponseAnalysis, _) => follow_action(summary.flags.next_action),
         (Stage::ValidationGeneration, Some(Decision::NotReady)) => another_round(pipeline, summary),
@@ -310,7 +310,7 @@ fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {
 }
 
 /// Returns the transition that asks the user about the gaps of a gate.
-fn block(gate: &Gate) -> Transition {
+fn block_on_gaps(gate: &Gate) -> Transition {
     let lines = gate.lines();
     let first = lines.first().map_or("", |gap| gap.trim_end_matches('.'));
     let mut gap = text::one_line(first, MAX_GAP_CHARS);
