@@ -66,25 +66,11 @@ impl ReviewSpec {
 
 /// The subject that a program gives for `{program}` in machine.toml.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
-    /// A file, by its path from the loop's root.
-    File(String),
-    /// A text that no file has by itself, such as one row of a table.
-    Text {
-        /// The name for people and reviewers.
-        name: String,
-        /// The text.
-        text: String,
-    },
-}
-
-impl Subject {
-    /// Returns its name as people read it.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::File(name) | Self::Text { name, .. } => name,
-        }
-    }
+pub struct Subject {
+    /// The path of a file from the loop's root, or the name of a text for people and reviewers.
+    pub name: String,
+    /// A text that no file has by itself, such as one row of a table; `None` for a file.
+    pub text: Option<String>,
 }
 
 /// The severity of a finding. `Critical` in a reviewer's text counts as high.

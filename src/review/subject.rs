@@ -115,7 +115,7 @@ pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
         match *one {
             CHANGES => names.push("the work tree’s changes".to_owned()),
             PROGRAM => match raw.program_facts().subjects.get() {
-                Some(Ok(all)) => names.extend(all.iter().map(|one| text::shown(one.name()))),
+                Some(Ok(all)) => names.extend(all.iter().map(|one| text::shown(&one.name))),
                 _ => names.push("what the program gives".to_owned()),
             },
             one if is_there() => names.push(text::shown(raw.fill(one))),
@@ -192,7 +192,8 @@ fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part
     let mut parts: Vec<Part> = Vec::new();
     let mut bytes_left = MAX_BYTES;
     for template in spec.subject {
-        for (path, text) in sources(raw, template).map_err(failure)? {
+        for Subject { name, text } in sources(raw, template).map_err(failure)? {
+            let path = root.join(name);
             let name = path.strip_prefix(&root).unwrap_or(&path).to_string();
             if parts.iter().any(|part| part.name == name) {
                 continue;
@@ -239,28 +240,25 @@ fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part
     Ok(parts)
 }
 
-/// Returns the paths of a subject's files, those of the program with their text if no file has it.
-fn sources(raw: &Raw, template: &str) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
+/// Returns the files of a subject, or the texts that the program gives.
+fn sources(raw: &Raw, template: &str) -> io::Result<Vec<Subject>> {
     let paths = match template {
-        PROGRAM => return program_sources(raw),
+        PROGRAM => {
+            return match raw.program_facts().subjects.get() {
+                Some(Ok(subjects)) => Ok(subjects.clone()),
+                Some(Err(why)) => Err(io::Error::other(text::one_line(why, 1000))),
+                None => Err(io::Error::other("the program has not set what is reviewed")),
+            };
+        }
         CHANGES => vec![copy_in(raw)],
         pattern if is_pattern(pattern) => matching_files(raw, pattern)?,
         file => vec![raw.path(file)],
     };
-    Ok(paths.into_iter().map(|path| (path, None)).collect())
-}
-
-fn program_sources(raw: &Raw) -> io::Result<Vec<(Utf8PathBuf, Option<String>)>> {
-    let subjects = match raw.program_facts().subjects.get() {
-        Some(Ok(subjects)) => subjects,
-        Some(Err(why)) => return Err(io::Error::other(text::one_line(why, 1000))),
-        None => return Err(io::Error::other("the program has not set what is reviewed")),
+    let file = |path: Utf8PathBuf| Subject {
+        name: path.into_string(),
+        text: None,
     };
-    let source = |subject: &Subject| match subject {
-        Subject::File(name) => (raw.root().join(name), None),
-        Subject::Text { name, text } => (raw.root().join(name), Some(text.clone())),
-    };
-    Ok(subjects.iter().map(source).collect())
+    Ok(paths.into_iter().map(file).collect())
 }
 
 /// Returns whether a subject is a pattern for several files.

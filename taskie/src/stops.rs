@@ -49,7 +49,10 @@ impl OnStop for Taskie {
     fn subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String> {
         let raw = held.raw();
         let directory = directory(raw).map_err(|error| error.to_string())?;
-        let file = |task| Subject::File(format!("{}/{}", context::dir(raw), Name::Task(task)));
+        let file = |task| Subject {
+            name: format!("{}/{}", context::dir(raw), Name::Task(task)),
+            text: None,
+        };
         Ok(directory.active().map(file).collect())
     }
 

@@ -20,8 +20,8 @@ impl OnStop for Ledger {
         let Some((file, what)) = rows.next() else {
             return Ok(Vec::new());
         };
-        let row = Subject::Text { name: "its row".to_owned(), text: what.to_owned() };
-        Ok(vec![row, Subject::File(file.to_owned())])
+        let row = Subject { name: "its row".to_owned(), text: Some(what.to_owned()) };
+        Ok(vec![row, Subject { name: file.to_owned(), text: None }])
     }
 }
 
