@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use claudex_loop::digest::sha256;
 use claudex_loop::program::rounds;
-use claudex_loop::review::runs::{self, Run, RunOutcome};
+use claudex_loop::review::runs::{self, Run};
 use claudex_loop::review::worktree::{CHANGED_SINCE_REVIEW, tree_id};
 use claudex_loop::text;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ pub(super) fn plan_caveats(held: &AnyLoop) -> Vec<String> {
 
 /// Returns whether a review found nothing, or its loop is marked as done.
 fn counts_as_clean(held: &AnyLoop, run: &Run) -> bool {
-    run.ended.outcome == Some(RunOutcome::Clean)
+    run.verdict() == Some(&[])
         || held.fields().decision_signal == DecisionSignal::NoMaterialFindings
 }
 

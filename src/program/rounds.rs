@@ -9,12 +9,11 @@ use super::info::ProgramInfo;
 use super::settings::MAX_ROUNDS;
 use crate::machine::{EdgeAt, EvidenceRecord, PhaseDeclaration as _, Raw, Table};
 use crate::review::answer;
-use crate::review::cause::Cause;
 use crate::review::evidence::Round;
 use crate::review::finding_history::{self, Standing};
 use crate::review::findings::Counts;
 use crate::review::personas::{persona, review_personas};
-use crate::review::runs::{self, Run, RunOutcome};
+use crate::review::runs::{self, Run};
 use crate::review::worktree::CHANGED_DURING_REVIEW;
 use crate::review::{ReviewSpec, findings_file};
 use crate::store::{ChangeEntry, Entry};
@@ -113,18 +112,12 @@ pub const CLEAN: &str = "no substantive findings";
 
 /// Returns the outcome of a run in words.
 pub(super) fn outcome(run: &Run) -> String {
-    let ended = &run.ended;
-    let cause = ended
-        .cause
-        .as_ref()
-        .map(Cause::to_string)
-        .unwrap_or_default();
-    match ended.outcome {
+    match run.outcome() {
         None => "not ended, or cut off".to_owned(),
-        Some(RunOutcome::Clean) => CLEAN.to_owned(),
-        Some(RunOutcome::Findings) => run.counts().unwrap_or_default().to_string(),
-        Some(RunOutcome::CouldNotRun) => format!("could not run: {cause}"),
-        Some(RunOutcome::Unreadable) => format!("unreadable: {cause}"),
+        Some(Ok([])) => CLEAN.to_owned(),
+        Some(Ok(findings)) => Counts::new(findings).to_string(),
+        Some(Err(cause)) if cause.kind.is_unreadable() => format!("unreadable: {cause}"),
+        Some(Err(cause)) => format!("could not run: {cause}"),
     }
 }
 
@@ -246,8 +239,8 @@ pub fn reviewers(raw: &Raw) -> String {
 /// Returns why the newest review that ended gave no verdict, without a full stop.
 pub fn failure(raw: &Raw) -> Option<String> {
     let runs = runs(raw);
-    let newest = runs.iter().rfind(|run| run.ended.outcome.is_some())?;
-    let cause = newest.ended.cause.as_ref()?.to_string();
+    let newest = runs.iter().rev().find_map(Run::outcome)?;
+    let cause = newest.err()?.to_string();
     Some(cause.trim_end_matches(['.', ' ']).to_owned())
 }
 

@@ -15,7 +15,7 @@ use super::client::{Client, Request};
 use super::evidence::Round;
 use super::progress::{self, Progress};
 use super::prompt::{self, Prompt};
-use super::runs::{self, Run, RunBegin, RunEnd, RunOutcome};
+use super::runs::{self, Run, RunBegin, RunEnd};
 use super::subject::SubjectText;
 use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
 use super::{finding_history, findings_file};
@@ -67,7 +67,7 @@ pub fn run(
     // In a phase without a review, the user asks for each by hand.
     let is_by_hand = raw.table().phases[raw.phase()].review().is_none();
     match round.verdict().filter(|_| !is_by_hand).or(newest) {
-        Some(run) if run.ended.outcome.is_some() => Ok(Report {
+        Some(run) if run.outcome().is_some() => Ok(Report {
             was_reviewed: !is_followed,
             run: run.clone(),
         }),
@@ -173,7 +173,12 @@ fn perform(
     let ended = RunEnd {
         at: Timestamp::now(),
         run: began.run.clone(),
-        outcome: Some(RunOutcome::new(&answer)),
+        outcome: match &answer {
+            Ok(findings) if findings.is_empty() => "clean",
+            Ok(_) => "findings",
+            Err(cause) if cause.kind.is_unreadable() => "unreadable",
+            Err(_) => "could-not-run",
+        },
         cause: answer.as_ref().err().cloned(),
         verdict: answer.ok(),
         work_tree_changed,

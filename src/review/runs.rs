@@ -52,8 +52,9 @@ pub struct RunEnd {
     pub at: Timestamp,
     /// The run's id.
     pub run: String,
-    /// The outcome, or `None` if the run is running or was cut off.
-    pub outcome: Option<RunOutcome>,
+    /// The outcome in a word, for readers of the journal.
+    #[serde(skip_deserializing)]
+    pub outcome: &'static str,
     /// The findings, if the reviewer gave a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Findings>,
@@ -68,32 +69,6 @@ pub struct RunEnd {
     pub findings: Option<FindingsFile>,
 }
 
-/// The outcome of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunOutcome {
-    /// The reviewer found nothing.
-    Clean,
-    /// The reviewer found something.
-    Findings,
-    /// The reviewer could not run.
-    CouldNotRun,
-    /// The answer has no verdict.
-    Unreadable,
-}
-
-impl RunOutcome {
-    /// Returns the outcome of a run with this answer.
-    pub(super) fn new(answer: &Result<Findings, Cause>) -> Self {
-        match answer {
-            Ok(findings) if findings.is_empty() => Self::Clean,
-            Ok(_) => Self::Findings,
-            Err(cause) if cause.kind.is_unreadable() => Self::Unreadable,
-            Err(_) => Self::CouldNotRun,
-        }
-    }
-}
-
 /// One run.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
@@ -106,6 +81,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// Returns the findings, or the reason for which there is no verdict; `None` if the run is running or was cut off.
+    pub fn outcome(&self) -> Option<Result<&[Finding], &Cause>> {
+        let cause = self.ended.cause.as_ref();
+        self.verdict().map(Ok).or(cause.map(Err))
+    }
+
     /// Returns the findings, if the run gave a verdict.
     pub fn verdict(&self) -> Option<&[Finding]> {
         self.ended.verdict.as_deref()

@@ -15,7 +15,7 @@ use crate::program::durations::between;
 use crate::program::exit::{Ended, Exit, Failure};
 use crate::program::{loops, out, rounds};
 use crate::review::findings::Counts;
-use crate::review::runs::{self, Run, RunOutcome};
+use crate::review::runs::{self, Run};
 use crate::store::{ChangeEntry, Entry, NoteEntry};
 use crate::{template, text};
 
@@ -75,10 +75,10 @@ impl Past {
 
     /// Returns the facts of a run, for programs.
     pub(super) fn run_facts(&self, run: &Run) -> Json {
-        let outcome = match run.ended.outcome {
-            Some(RunOutcome::Clean) => "clean",
-            Some(RunOutcome::Findings) => "findings",
-            Some(_) => "failed",
+        let outcome = match run.outcome() {
+            Some(Ok([])) => "clean",
+            Some(Ok(_)) => "findings",
+            Some(Err(_)) => "failed",
             None => "unfinished",
         };
         json!({
@@ -87,7 +87,7 @@ impl Past {
             "round": run.began.round,
             "persona": run.began.persona,
             "reviewer": run.began.reviewer,
-            "seconds": run.ended.outcome.map(|_| between(run.began.at, run.ended.at)),
+            "seconds": run.outcome().map(|_| between(run.began.at, run.ended.at)),
             "outcome": outcome,
             "came_to": rounds::outcome(run),
             "counts": run.counts(),
