@@ -21,22 +21,14 @@ const CALLS: &str = "src/calls.rs";
 const HEAD: &str =
     "//! One call per line.\n#[allow(dead_code)]\nfn any<T>() -> T { std::process::abort() }\n";
 
-/// A machine whose generated code is a module of some crate.
-#[derive(Debug)]
-pub struct Subject<'m> {
-    /// The machine.
-    pub machine: &'m Machine,
-    /// The path of the module: `crate::release_train`.
-    pub module: String,
-}
-
-/// Checks every pair in a crate. `check` writes the first text as its `src/calls.rs`, and runs `cargo check --lib` with these
+/// Checks every pair of some machines in a crate. With each machine is the path of its module, such as `crate::release_train`.
+/// `check` writes the first text as its `src/calls.rs`, and runs `cargo check --lib` with these
 /// flags. Returns how many pairs compile, and how many do not.
 ///
 /// # Errors
 /// Returns an error if cargo cannot run, or if an error of the compiler is missing or belongs to no pair.
 pub fn prove(
-    subjects: &[Subject<'_>],
+    machines: &[(&Machine, String)],
     check: impl Fn(&str, &[&str]) -> io::Result<Output>,
 ) -> Result<(usize, usize), Wrong> {
     let mut legal_calls = HEAD.to_owned();
@@ -44,7 +36,7 @@ pub fn prove(
     // The transition and the type of the phase, in the order of the calls.
     let mut others = Vec::new();
     let mut edge_count = 0;
-    for Subject { machine, module } in subjects {
+    for (machine, module) in machines {
         let edges = machine.edges();
         for entry in machine.first_entries() {
             let name = entry.name.as_str();
@@ -173,12 +165,9 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     let lock = Path::new(text(&metadata["workspace_root"])).join("Cargo.lock");
     fs::copy(lock, folder.join("Cargo.lock"))?;
 
-    let subject = Subject {
-        machine: &walk.machine,
-        module: format!("crate::{name}"),
-    };
+    let machine = (&walk.machine, format!("crate::{name}"));
     let target = Path::new(text(&metadata["target_directory"])).join("testkit");
-    let (edges, others) = prove(&[subject], |calls, flags| {
+    let (edges, others) = prove(&[machine], |calls, flags| {
         put(&folder.join(CALLS), calls)?;
         let mut cargo = cargo(folder);
         cargo.args(["check", "--lib", "--offline"]).args(flags);

@@ -3,7 +3,7 @@
 //!
 //! Generated code is among strict neighbours there: it has no warning of rustc's or of clippy's pedantic lints.
 
-use claudex_testkit::pairs::{self, Subject};
+use claudex_testkit::pairs;
 
 use crate::machines;
 
@@ -27,10 +27,7 @@ fn exactly_the_edges_of_every_machine_compile() {
     let all = machines::all();
     let subjects: Vec<_> = all
         .iter()
-        .map(|found| Subject {
-            machine: &found.machine,
-            module: format!("crate::machines::{}", found.module),
-        })
+        .map(|found| (&found.machine, format!("crate::machines::{}", found.module)))
         .collect();
 
     let stranger = machines::crate_of("exhaustive", &all);
