@@ -69,7 +69,12 @@ pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
             Some(machine) => out::text(&claudex_build::diagram(&machine)),
             None => exit = Exit::Refused,
         },
-        Machines::Schema => out::json(&schema()),
+        Machines::Schema => {
+            let mut schema = schema_at("@");
+            schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+            schema["title"] = json!("machine.toml of claudex-loop");
+            out::json(&schema);
+        }
     }
     Ok(exit)
 }
@@ -92,14 +97,6 @@ fn display_name(file: &Utf8Path) -> String {
     text::pasteable(&text::shown(file))
 }
 
-/// Returns the schema of a machine file.
-fn schema() -> Value {
-    let mut schema = schema_at("@");
-    schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
-    schema["title"] = json!("machine.toml of claudex-loop");
-    schema
-}
-
 /// Returns the schema of the values in the place of `@` in a file.
 fn schema_at(file: &str) -> Value {
     let at = |value: &str| schema_at(&file.replace('@', value));
@@ -114,36 +111,34 @@ fn schema_at(file: &str) -> Value {
     let mut forms = Vec::new();
     let text = ask(file, "\"?\"");
     // A variant with a value cannot be a text.
-    let words = text.names("unknown variant").filter(|words| {
-        let word = ask(file, &format!("{:?}", words[0]));
-        !word.is_wrong_type()
-    });
+    let words = names(&text, "unknown variant")
+        .filter(|words| !is_wrong_type(&ask(file, &format!("{:?}", words[0]))));
     match &words {
         Some(words) => forms.push(json!({ "enum": words })),
-        None if text.0.starts_with("unknown variant") || text.is_wrong_type() => {}
+        None if text.starts_with("unknown variant") || is_wrong_type(&text) => {}
         None => forms.push(json!({ "type": "string" })),
     }
-    if !ask(file, "true").is_wrong_type() {
+    if !is_wrong_type(&ask(file, "true")) {
         forms.push(json!({ "type": "boolean" }));
     }
     let number = ask(file, "1");
     // A struct may be a list, too, but no file has it so.
-    if number.0.ends_with("list") || number.0.ends_with("sequence") {
+    if number.ends_with("list") || number.ends_with("sequence") {
         forms.push(json!({ "type": "array", "items": at("[@]"), "minItems": 1 }));
-    } else if !number.is_wrong_type() {
+    } else if !is_wrong_type(&number) {
         forms.push(json!({ "type": "integer", "minimum": 0 }));
     }
     let entry = ask(file, "{\"?\" = 1}");
-    if let Some(keys) = entry.names("unknown field") {
+    if let Some(keys) = names(&entry, "unknown field") {
         forms.push(table(keys));
-    } else if let Some(variants) = entry.names("unknown variant") {
+    } else if let Some(variants) = names(&entry, "unknown variant") {
         if words.is_none() {
             let mut variant = table(variants);
             variant["minProperties"] = json!(1);
             variant["maxProperties"] = json!(1);
             forms.push(variant);
         }
-    } else if !entry.is_wrong_type() {
+    } else if !is_wrong_type(&entry) {
         forms.push(json!({ "type": "object", "additionalProperties": at("{a = @}") }));
     }
     match forms.len() {
@@ -152,30 +147,27 @@ fn schema_at(file: &str) -> Value {
     }
 }
 
-/// The model's message about a value. It is empty if the value is allowed, or the message is about a missing part around it.
-struct Answer(String);
-
-/// Asks the model about a value in the place of `@` in a file.
-fn ask(file: &str, value: &str) -> Answer {
+/// Returns the model's message about a value in the place of `@` in a file. It is empty if the value is allowed, or if the message
+/// is about a missing part around it.
+fn ask(file: &str, value: &str) -> String {
     let machine =
         ValueDeserializer::parse(&file.replace('@', value)).and_then(Machine::deserialize);
     let error = machine.err().filter(|error| {
         let span = error.span();
         span.is_some_and(|span| Some(span.start + 1) >= file.find('@'))
     });
-    Answer(error.map_or_else(String::new, |error| error.message().to_owned()))
+    error.map_or_else(String::new, |error| error.message().to_owned())
 }
 
-impl Answer {
-    /// Returns the names that the message lists, if it begins so. The first name in it is the wrong one.
-    fn names(&self, beginning: &str) -> Option<Vec<String>> {
-        let names = self.0.split('`').skip(3).step_by(2).map(str::to_owned);
-        self.0.starts_with(beginning).then(|| names.collect())
-    }
+/// Returns the names that a message lists, if it begins so. The first name in it is the wrong one.
+fn names(message: &str, beginning: &str) -> Option<Vec<String>> {
+    let names = message.split('`').skip(3).step_by(2).map(str::to_owned);
+    message.starts_with(beginning).then(|| names.collect())
+}
 
-    fn is_wrong_type(&self) -> bool {
-        ["invalid type", "expected ", "wanted "]
-            .iter()
-            .any(|beginning| self.0.starts_with(beginning))
-    }
+fn is_wrong_type(message: &str) -> bool {
+    let beginnings = ["invalid type", "expected ", "wanted "];
+    beginnings
+        .iter()
+        .any(|beginning| message.starts_with(beginning))
 }
