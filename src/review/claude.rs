@@ -40,10 +40,8 @@ fn read(session: &mut Session, event: &Value) -> Option<String> {
         "system" if text_of(event, "/subtype") == "api_retry" => {
             let error = text_of(event, "/error");
             let [attempt, most] = [&event["attempt"], &event["max_retries"]];
-            let line = format!("trying again ({error}; attempt {attempt} of {most})");
-            let message = short_line(&line);
-            session.note_retry(&message);
-            Some(format!("claude: {message}"))
+            let message = format!("trying again ({error}; attempt {attempt} of {most})");
+            session.retry("claude", &message)
         }
         "assistant" => {
             session.retries = None;

@@ -145,15 +145,14 @@ impl Client {
             },
         };
         let (answer, message) = self.ask(&invocation, request, self.limits, listener);
-        let (Err(cause), Some(message)) = (&answer, message) else {
+        let not_a_verdict = answer
+            .as_ref()
+            .err()
+            .filter(|cause| cause.kind == CauseKind::NotAVerdict);
+        let (Some(Cause { detail, .. }), Some(message)) = (not_a_verdict, message) else {
             return answer;
         };
-        if cause.kind != CauseKind::NotAVerdict {
-            return answer;
-        }
-        let problem = &cause.detail;
-        let line =
-            format!("the answer cannot be read ({problem}); asking once for the wanted form");
+        let line = format!("the answer cannot be read ({detail}); asking once for the wanted form");
         // A listener that cancels does so again at the next event.
         let _ = listener(RoundEvent::Reviewer(&line));
         let prompt = REPAIR
@@ -271,12 +270,13 @@ impl Session {
         }
     }
 
-    /// Records a try to reach the service. Returns whether its message is another one than the last.
-    pub(super) fn note_retry(&mut self, message: &str) -> bool {
+    /// Records a try to reach the service, and returns the line of progress for it, unless its message is that of the last one.
+    pub(super) fn retry(&mut self, client: &str, message: &str) -> Option<String> {
+        let message = short_line(message);
         let (_, last) = self.retries.get_or_insert((Instant::now(), String::new()));
-        let is_new = last != message;
-        message.clone_into(last);
-        is_new
+        let line = (*last != message).then(|| format!("{client}: {message}"));
+        *last = message;
+        line
     }
 
     /// Returns the message of the last try to reach the service, if there was nothing else for so long.

@@ -3,7 +3,7 @@
 //! The events of the client were measured (docs/dev/clients.md). A failed turn has one sentence without a code, in an event that never has text of the
 //! model. The sentences are fixed in the client's program; some have the HTTP status, some the service's JSON.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -79,7 +79,12 @@ pub(super) fn invocation(
     settings: &ReviewerSettings,
     root: &Utf8Path,
 ) -> Result<Invocation, Cause> {
-    let schema = write_schema().map_err(|error| {
+    // The file is removed when it is dropped.
+    let written = NamedTempFile::with_prefix("claudex-").and_then(|mut file| {
+        file.write_all(SCHEMA.as_bytes())?;
+        Ok(file)
+    });
+    let schema = written.map_err(|error| {
         let detail = format!("cannot write the schema of the answer: {error}");
         Cause::new(CauseKind::Io, &detail)
     })?;
@@ -88,13 +93,6 @@ pub(super) fn invocation(
         _schema: Some(schema),
         ..call(settings, &user_config(), root, &path)
     })
-}
-
-/// Writes the schema of the answer to a temporary file, which is removed when it is dropped.
-fn write_schema() -> io::Result<NamedTempFile> {
-    let mut file = NamedTempFile::with_prefix("claudex-")?;
-    file.write_all(SCHEMA.as_bytes())?;
-    Ok(file)
 }
 
 /// Returns the call with the user's Codex configuration and the file of the schema.
@@ -121,12 +119,8 @@ fn toml_text(text: &str) -> String {
 /// Reads an event of a turn.
 fn read(session: &mut Session, event: &Value) -> Option<String> {
     match text_of(event, "/type") {
-        "error" => {
-            // It repeats one message every few seconds.
-            let message = short_line(text_of(event, "/message"));
-            let is_new = session.note_retry(&message);
-            is_new.then(|| format!("codex: {message}"))
-        }
+        // It repeats one message every few seconds.
+        "error" => session.retry("codex", text_of(event, "/message")),
         "turn.completed" => {
             let message = session.message.as_deref().unwrap_or_default();
             session.end.get_or_insert(answer::read(message));

@@ -5,7 +5,6 @@
 //! either. If the user made evidence optional, a waived one replaces a missing review, and the summary names it.
 
 use std::io;
-use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use super::findings::{Counts, Severity};
@@ -25,20 +24,12 @@ const TREE_TIMEOUT: Duration = Duration::from_secs(20);
 pub struct Reviewed(EvidenceRecord);
 
 /// A review of this round that leaves nothing material open, of a subject that is unchanged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, derive_more::Deref)]
 pub struct Settled(Reviewed);
 
 impl Reviewed {
     /// Returns the record for an edge.
     pub(crate) fn record(&self) -> &EvidenceRecord {
-        &self.0
-    }
-}
-
-impl Deref for Settled {
-    type Target = Reviewed;
-
-    fn deref(&self) -> &Reviewed {
         &self.0
     }
 }
@@ -146,13 +137,13 @@ impl<'r> Round<'r> {
 
     /// Returns the newest run that gave a verdict, if that counts: see [`is_outdated`](Self::is_outdated).
     pub fn verdict(&self) -> Option<&Run> {
-        self.newest_verdict().filter(|run| !self.is_of_before(run))
+        let mut verdicts = self.runs.iter().rev().filter(|run| run.verdict().is_some());
+        verdicts.next().filter(|run| !self.is_of_before(run))
     }
 
     /// Returns whether the newest verdict was clean and no longer counts, because the subject has changed.
     pub fn is_outdated(&self) -> bool {
-        self.newest_verdict()
-            .is_some_and(|run| self.is_of_before(run))
+        self.verdict().is_none() && self.runs.iter().any(|run| run.verdict().is_some())
     }
 
     /// Returns the verdicts that count here, the newest of each round, oldest first: those of all rounds, or of this visit alone if
@@ -196,10 +187,6 @@ impl<'r> Round<'r> {
 
     fn is_optional(&self) -> bool {
         self.raw.policy() == EvidencePolicy::Optional
-    }
-
-    fn newest_verdict(&self) -> Option<&Run> {
-        self.runs.iter().rfind(|run| run.verdict().is_some())
     }
 
     /// Returns whether a finding of a verdict keeps the round from being clean.

@@ -8,13 +8,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use fs_err as fs;
-use fs_err::os::unix::fs::OpenOptionsExt as _;
 use tempfile::TempDir;
 
 use super::{MAX_FILES, names};
@@ -93,7 +92,7 @@ impl Snapshot {
 fn scratch_folder() -> std::io::Result<(TempDir, Utf8PathBuf)> {
     let folder = TempDir::with_prefix("claudex-")?;
     // It may be in the work tree that is read.
-    std::fs::write(folder.path().join(".gitignore"), "*\n")?;
+    fs::write(folder.path().join(".gitignore"), "*\n")?;
     let path = Utf8PathBuf::try_from(folder.path().to_owned());
     Ok((
         folder,
@@ -146,10 +145,7 @@ fn reason_to_pass_over(root: &Utf8Path, path: &[u8], bytes_left: &mut u64) -> Op
         "too large to be read"
     } else {
         *bytes_left -= found.len();
-        let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-        let mut options = fs::OpenOptions::new();
-        let opened = options.read(true).custom_flags(flags).open(file);
-        let error = opened.err()?;
+        let error = File::open(file).err()?;
         (error.kind() == ErrorKind::PermissionDenied).then_some("cannot be read")?
     };
     Some(format!("{} bytes, {reason}", found.len()))
@@ -163,7 +159,7 @@ fn copy_index(from: &Utf8Path, to: &Utf8Path) -> Result<(), WorktreeError> {
         opened => opened.map_err(io(&format!("could not read {from}")))?,
     };
     let mut copy = || {
-        let mut copy = std::fs::File::create_new(to)?;
+        let mut copy = File::create_new(to)?;
         std::io::copy(&mut source, &mut copy)?;
         copy.set_modified(source.metadata()?.modified()?)
     };
