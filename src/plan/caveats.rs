@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use claudex_loop::digest::sha256;
 use claudex_loop::program::rounds;
+use claudex_loop::review::findings::Severity;
 use claudex_loop::review::runs::{self, Run};
 use claudex_loop::review::worktree::{CHANGED_SINCE_REVIEW, tree_id};
 use claudex_loop::text;
@@ -45,7 +46,7 @@ pub(super) fn plan_caveats(held: &AnyLoop) -> Vec<String> {
     };
     for (round, run) in &verdicts {
         let counts = run.counts().unwrap_or_default();
-        if counts.material() > 0 && run.began.subject == clean.began.subject {
+        if counts.blocking(Severity::Medium) > 0 && run.began.subject == clean.began.subject {
             let persona = text::one_line(&run.began.persona, 100);
             caveats.push(format!(
                 "Round {round} ({persona}) found {counts}; {unchanged} since, so they are open."

@@ -35,7 +35,7 @@ pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
     let round = fields.round;
     let lines = rounds::rounds(raw);
     let previous = lines.iter().find(|line| line.round + 1 == round);
-    let (report, fixes) = report::existing_files(held);
+    let [report, fixes] = report::existing_files(held);
     let path = raw.path("{subject}");
 
     let variables = json!({

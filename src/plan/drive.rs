@@ -242,7 +242,7 @@ impl Driver<'_> {
         let summary = summary.trim_end();
         let waits = (!held.phase().is_terminal()).then(|| run::resume_help(held));
         if self.arguments.json {
-            let (report, fixes) = report::existing_files(held);
+            let [report, fixes] = report::existing_files(held);
             let findings = findings_file::findings_path(store, id, held.fields().round);
             let mut facts = json!({
                 "id": id.as_str(),

@@ -12,7 +12,7 @@ use claudex_loop::program::rounds;
 use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::runs;
 use claudex_loop::review::worktree::{
-    CHANGED_DURING_REVIEW, REPORTS, Snapshot, fixes_path, own_files, report_path, visible,
+    CHANGED_DURING_REVIEW, REPORTS, Snapshot, own_files, report_paths, visible,
 };
 use claudex_loop::{template, text};
 use serde_json::{Value as Json, json};
@@ -41,8 +41,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     let folder = Folder::open(store.root())
         .and_then(|root| root.make(REPORTS))
         .map_err(|error| error.to_string())?;
-    let report_file = report_path(held.id());
-    let fixes_file = fixes_path(held.id());
+    let [report_file, fixes_file] = report_paths(held.id());
 
     // Taken only if there is a patch.
     let snapshot = LazyCell::new(|| Snapshot::take(store.root(), &own_files(store), None));
@@ -110,13 +109,9 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 }
 
 /// Returns the paths of the report and of the patches, from the project's root, if they exist.
-pub(super) fn existing_files(held: &AnyLoop) -> (Option<Utf8PathBuf>, Option<Utf8PathBuf>) {
+pub(super) fn existing_files(held: &AnyLoop) -> [Option<Utf8PathBuf>; 2] {
     let root = held.raw().store().root();
-    let existing = |path: Utf8PathBuf| root.join(&path).is_file().then_some(path);
-    (
-        existing(report_path(held.id())),
-        existing(fixes_path(held.id())),
-    )
+    report_paths(held.id()).map(|path| root.join(&path).is_file().then_some(path))
 }
 
 /// Renders a file and writes it.

@@ -287,7 +287,7 @@ impl<'r> Round<'r> {
         let mut evidence = self.reviewed(run);
         evidence.0.kind = Requirement::Settled;
         // A reason for rejecting nothing is no caveat of the summary.
-        evidence.0.rejecting = why.filter(|_| open.material() + open.low > 0);
+        evidence.0.rejecting = why.filter(|_| open.blocking(Severity::Low) > 0);
         Ok(Settled(evidence))
     }
 }

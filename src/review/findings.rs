@@ -80,17 +80,12 @@ impl Counts {
         counts
     }
 
-    /// Returns the number of findings that keep a loop from being settled: the high and the medium ones.
-    pub fn material(self) -> usize {
-        self.high + self.medium
-    }
-
-    /// Returns the number of findings that keep a round from being clean.
+    /// Returns the number of findings with this severity or a higher one.
     pub fn blocking(self, lowest: Severity) -> usize {
         match lowest {
-            Severity::Low => self.material() + self.low,
-            Severity::Medium => self.material(),
             Severity::High => self.high,
+            Severity::Medium => self.high + self.medium,
+            Severity::Low => self.high + self.medium + self.low,
         }
     }
 }

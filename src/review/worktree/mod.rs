@@ -64,14 +64,9 @@ pub fn visible(line: &str) -> String {
     visible + &line[body.len()..]
 }
 
-/// Returns the path to a loop's report, from the project's root.
-pub fn report_path(id: &LoopId) -> Utf8PathBuf {
-    format!("{REPORTS}/review-{id}.md").into()
-}
-
-/// Returns the path of the proposed patches, from the project's root.
-pub fn fixes_path(id: &LoopId) -> Utf8PathBuf {
-    format!("{REPORTS}/proposed-fixes-{id}.md").into()
+/// Returns the paths of a loop's report and of the proposed patches, from the project's root.
+pub fn report_paths(id: &LoopId) -> [Utf8PathBuf; 2] {
+    ["review", "proposed-fixes"].map(|name| format!("{REPORTS}/{name}-{id}.md").into())
 }
 
 /// Returns the pathspecs that keep git from the own files of a store's project: the loops' state and the reports.
@@ -91,10 +86,6 @@ pub fn own_files(store: &Store) -> Vec<String> {
         .into_iter()
         .chain(state_folder.map(Utf8Path::as_str))
         .filter(|folder| !folder.is_empty());
-    reports.into_iter().chain(folders.map(without)).collect()
-}
-
-/// Returns the pathspec that leaves out a file or a folder.
-pub fn without(path: &str) -> String {
-    format!(":(exclude,top,literal){path}")
+    let without_folders = folders.map(|folder| format!(":(exclude,top,literal){folder}"));
+    reports.into_iter().chain(without_folders).collect()
 }

@@ -1,7 +1,7 @@
 use std::os::unix::fs::symlink;
 
 use super::testing::{Repo, git};
-use super::{Snapshot, WorktreeError, without};
+use super::{Snapshot, WorktreeError};
 
 fn take(repo: &Repo) -> Snapshot {
     take_snapshot(&repo.root).unwrap()
@@ -51,9 +51,10 @@ fn tree_leaves_out_ours_and_ignored_files() {
     let repo = Repo::with(&[("a", "1\n"), (".gitignore", "*.log\n")]);
     let take = || {
         let exclusions = [
-            without("state"),
-            ":(exclude,top,glob)reviews/review-*.md".to_owned(),
-        ];
+            ":(exclude,top,literal)state",
+            ":(exclude,top,glob)reviews/review-*.md",
+        ]
+        .map(str::to_owned);
         let snapshot = Snapshot::take(&repo.root, &exclusions, None).unwrap();
         snapshot.tree
     };
