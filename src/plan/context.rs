@@ -78,16 +78,13 @@ pub(super) fn cause(raw: &Raw) -> String {
     rounds::failure(raw).unwrap_or_else(|| "the reviewer failed".to_owned())
 }
 
-/// Returns the short labels of the personas that only rounds after this one would have.
-fn missing_personas(held: &AnyLoop, personas: &'static [PersonaInfo]) -> Vec<String> {
+/// Returns the short labels of the personas that only rounds after this one would have. Each has one round.
+fn missing_personas(held: &AnyLoop, personas: &'static [PersonaInfo]) -> Vec<&'static str> {
     let fields = held.fields();
     let most = fields.max_rounds.min(personas.len() as u64);
-    let label = |round| persona(personas, round).label;
-    let is_missing = |later: &u64| (1..=fields.round).all(|round| label(round) != label(*later));
-    (fields.round + 1..=most)
-        .filter(is_missing)
-        .map(|round| label(round).trim_end_matches(" review"))
-        .map(|label| text::one_line(label, MAX_TEXT_CHARS))
+    let later = (fields.round + 1..=most).map(|round| persona(personas, round).label);
+    later
+        .map(|label| label.trim_end_matches(" review"))
         .collect()
 }
 

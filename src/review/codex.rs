@@ -79,7 +79,6 @@ pub(super) fn invocation(
     settings: &ReviewerSettings,
     root: &Utf8Path,
 ) -> Result<Invocation, Cause> {
-    // The file is removed when it is dropped.
     let written = NamedTempFile::with_prefix("claudex-").and_then(|mut file| {
         file.write_all(SCHEMA.as_bytes())?;
         Ok(file)

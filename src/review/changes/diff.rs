@@ -159,12 +159,10 @@ fn diff(
         Err(WorktreeError::TooMany) => return Ok(None),
         written => written?,
     };
-    let mut diff = String::new();
-    for line in written.split_inclusive(|byte| *byte == b'\n') {
-        diff.push_str(&visible(&String::from_utf8_lossy(line)));
-        if !diff.ends_with('\n') {
-            diff.push('\n');
-        }
-    }
+    // Git ends each line, also the last one.
+    let lines = written.split_inclusive(|byte| *byte == b'\n');
+    let diff: String = lines
+        .map(|line| visible(&String::from_utf8_lossy(line)))
+        .collect();
     Ok(Some(diff).filter(|diff| diff.len() <= max_bytes))
 }

@@ -50,8 +50,7 @@ impl Snapshot {
         until: Option<Instant>,
     ) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root, until)?;
-        let made = scratch_folder();
-        let (scratch, folder) = made.map_err(io("could not make a scratch folder"))?;
+        let (scratch, folder) = scratch_folder().map_err(io("could not make a scratch folder"))?;
         let index = folder.join("index");
         let paths = git.lines("rev-parse --git-path index --git-path objects", &[])?;
         let (own_index, objects) = paths.split_once('\n').unwrap_or_default();
