@@ -14,7 +14,6 @@ use super::shell::quote;
 use super::{locate, out, permission, question_answer, session_start, stop};
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::{HookOutput, Input, prompt};
-use crate::store::StateHome;
 use crate::text;
 
 type Answer = fn(&Program, &Input, &Surroundings) -> HookOutput;
@@ -44,11 +43,10 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
 fn keep_prompt(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
     let info = program.info;
     let keep = || -> Result<(), String> {
-        let home = StateHome::of_user(info.program);
-        let (Some(home), Some(plugin)) = (home.folder(), info.plugin) else {
+        let (Some(home), Some(plugin)) = (info.home(), info.plugin) else {
             return Ok(());
         };
-        let is_ours = prompt::store(input, plugin, home)
+        let is_ours = prompt::store(input, plugin, &home)
             .map_err(|error| format!("cannot keep the command that was typed: {error}"))?;
 
         // A command may begin a review before the first stop. It reports unusable settings itself.

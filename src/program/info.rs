@@ -1,8 +1,10 @@
 //! A program's names, in its messages, in a terminal and as slash commands, and the declaration of its plugin.
 
+use camino::Utf8PathBuf;
+
 use crate::machine::{PhaseDeclaration as _, Table};
 use crate::message::Message;
-use crate::store::StateSpec;
+use crate::store::{StateHome, StateSpec};
 use crate::text;
 
 /// The names and parts of a program.
@@ -46,6 +48,11 @@ impl ProgramInfo {
     pub(super) fn reviews(&self) -> bool {
         let mut phases = self.table.phases.iter();
         phases.any(|phase| phase.review().is_some())
+    }
+
+    /// Returns the user's folder of the program, or `None` if there can be none.
+    pub(super) fn home(&self) -> Option<Utf8PathBuf> {
+        StateHome::of_user(self.program).folder().map(Into::into)
     }
 
     /// Returns the name of an environment variable of this program: `CLAUDEX_REVIEWER`.

@@ -52,10 +52,9 @@ impl Program {
 fn frequent(words: &[OsString]) -> Option<Command> {
     let words = words.iter().skip(1).map(|word| word.to_str());
     match words.collect::<Option<Vec<&str>>>()?[..] {
-        ["hook", name] => {
-            let hook = Hook::from_str(name, false).ok()?;
-            Some(Command::Hook { hook })
-        }
+        ["hook", name] => Hook::from_str(name, false)
+            .ok()
+            .map(|hook| Command::Hook { hook }),
         ["statusline"] => Some(Command::Statusline),
         _ => None,
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::builder::Program;
 use super::caller::Caller;
 use super::extension::{NextAction, Variables};
-use super::{next_action, out, rounds};
+use super::{next_action, rounds};
 use crate::behaviours::loop_message;
 use crate::machine::table::{PhaseInfo, Table};
 use crate::machine::{EdgeAt, LoopHandle, Raw};
@@ -99,26 +99,21 @@ pub fn clear(raw: &Raw) {
     }
 }
 
-/// Renders the message that the agent got last in a loop's phase: that of the edge that led to the phase, or else that of the
-/// phase. Returns `None` if there is none.
-pub(super) fn render_last(program: &Program, held: &dyn LoopHandle) -> Option<String> {
-    let raw = held.raw();
-    let message = entered_by(raw)
-        .and_then(|edge| edge.words(raw.table()))
-        .or(phase(raw).message);
-    let rendered = program.render(held, message, Variables::new());
-    rendered.ok().flatten()
+/// Returns the message that the agent got last in a loop's phase: that of the edge that led to the phase, or else that of the
+/// phase.
+pub(super) fn last(raw: &Raw) -> Option<Message> {
+    let edge = entered_by(raw);
+    edge.and_then(|edge| edge.words(raw.table()))
+        .or(phase(raw).message)
 }
 
 /// Prints the message that the agent got last, in a session whose next stop will not give it again.
 pub(super) fn print_last(program: &Program, held: &dyn LoopHandle) {
-    let behaviour = phase(held.raw()).on_stop.as_ref();
+    let raw = held.raw();
+    let behaviour = phase(raw).on_stop.as_ref();
     let is_given_once = behaviour.is_some_and(|one| ["approve", "ask"].contains(&one.name));
-    if !is_given_once || Caller::from_env().session.is_none() {
-        return;
-    }
-    if let Some(text) = render_last(program, held) {
-        out::text(&format!("\n{text}\n"));
+    if is_given_once && Caller::from_env().session.is_some() {
+        program.print(held, last(raw), Variables::new(), false);
     }
 }
 

@@ -66,15 +66,11 @@ pub(super) fn report(text: &str) {
 
 /// Prints a value as pretty JSON on stdout.
 pub fn json(value: &impl serde::Serialize) {
-    print_json(serde_json::to_string_pretty(value));
+    serialized(serde_json::to_string_pretty(value));
 }
 
-/// Prints a value as JSON on a line of stdout.
-pub(super) fn json_line(value: &impl serde::Serialize) {
-    print_json(serde_json::to_string(value));
-}
-
-fn print_json(json: serde_json::Result<String>) {
+/// Prints JSON on stdout.
+pub(super) fn serialized(json: serde_json::Result<String>) {
     match json {
         Ok(text) => line(&text::plain_json(&text)),
         Err(error) => note(&format!("cannot write JSON: {error}")),

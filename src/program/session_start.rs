@@ -12,13 +12,14 @@ use camino::Utf8PathBuf;
 use super::builder::Program;
 use super::durations::elapsed;
 use super::exit::with_help;
+use super::extension::Variables;
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, Surroundings, archived_note, owner};
 use super::{incompatible, messages, next_action};
 use crate::hooks::seen::{Compacted, Seen, SessionRecord as _};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
-use crate::store::{Listed, LoopId, StateHome, Store};
+use crate::store::{Listed, LoopId, Store};
 use crate::text;
 
 /// The variable with the client's process id. The plugin's hooks set it if the client does not.
@@ -53,8 +54,11 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
 
 /// Returns the user's folder of the program, the input's session, and its client's process id.
 fn identify(info: &ProgramInfo, input: &Input) -> Option<(Utf8PathBuf, String, String)> {
-    let home = StateHome::of_user(info.program).folder()?.to_owned();
-    Some((home, input.session_id.clone()?, env::var(CLIENT).ok()?))
+    Some((
+        info.home()?,
+        input.session_id.clone()?,
+        env::var(CLIENT).ok()?,
+    ))
 }
 
 /// Notes, before a compaction, which session is compacted, if it has a loop here.
@@ -170,9 +174,10 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     );
     let repairs = raw.repairs().join("; ");
     if is_compacted {
+        let message = program.render(&*held, messages::last(raw), Variables::new());
         return HookOutput {
             agent: Some(info.line(&format!("{place} Continue it: {next}"))),
-            more: messages::render_last(program, &*held),
+            more: message.ok().flatten(),
             // The user sees the loop go on.
             person: (!repairs.is_empty()).then(|| format!("loop {id}: {repairs}")),
             ..HookOutput::default()

@@ -13,7 +13,7 @@ use super::{Group, arguments, command_line, loops, verbs};
 use crate::hooks::prompt;
 use crate::machine::EdgeInfo;
 use crate::machine::table::FieldKind;
-use crate::store::{IdForm, LoopId, StateHome};
+use crate::store::{IdForm, LoopId};
 
 /// The hidden flag by which a command takes what was typed.
 pub const FROM_PROMPT: &str = "from_prompt";
@@ -74,11 +74,10 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
 
 /// Takes and removes the text typed after a slash command of this session, or returns `None` if nothing was kept.
 fn take(info: &ProgramInfo, command: &str) -> Result<Option<String>, Failure> {
-    let home = StateHome::of_user(info.program);
-    let (Some(home), Some(session)) = (home.folder(), Caller::from_env().session) else {
+    let (Some(home), Some(session)) = (info.home(), Caller::from_env().session) else {
         return Ok(None);
     };
-    prompt::take(&session, command, home).map_err(|error| {
+    prompt::take(&session, command, &home).map_err(|error| {
         Failure::with_help(
             Exit::Internal,
             format!("cannot read the command that was typed: {error}"),

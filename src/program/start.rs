@@ -4,7 +4,6 @@
 //! takes it as the words after the flags, too.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
@@ -121,10 +120,7 @@ fn value(table: &'static Table, field: &FieldInfo, matches: &ArgMatches) -> Opti
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 /// Starts a loop with the user's arguments, first the mode if there are several.
-pub(super) fn start_with(
-    program: &Program,
-    arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
-) -> Ended {
+pub(super) fn start_with(program: &Program, arguments: Vec<String>) -> Ended {
     let whole = command_line::command(program);
     let start = whole.find_subcommand("start").cloned().unwrap_or_default();
     let matches = start.no_binary_name(true).try_get_matches_from(arguments);

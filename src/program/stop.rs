@@ -22,7 +22,7 @@ use crate::hooks::waits::{Wait, Waits};
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::review::runs;
-use crate::store::{Entry, LoopId, StateHome, Store};
+use crate::store::{Entry, LoopId, Store};
 use crate::text;
 
 /// The beginning of the log line about a stop that changed nothing. `status` shows that line.
@@ -177,13 +177,12 @@ impl Stop<'_> {
         let tasks = self.input.awaited_tasks(|command| {
             calls.iter().any(|call| command.contains(call)) && self.store.is_running(&self.id)
         });
-        let state_home = StateHome::of_user(program);
-        let home = state_home.folder();
+        let home = self.program.info.home();
         let session = self.input.session_id.as_deref().unwrap_or(UNKNOWN);
-        let before = home.and_then(|home| Waits::load(session, home));
+        let before = home.as_ref().and_then(|home| Waits::load(session, home));
         let mut waits = before.unwrap_or_default();
         let wait = waits.count(&tasks);
-        let _ = home.map(|home| waits.keep(session, home));
+        let _ = home.map(|home| waits.keep(session, &home));
         wait
     }
 

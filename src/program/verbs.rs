@@ -96,11 +96,8 @@ pub(super) fn verb(program: &Program, verb: Verb) -> Ended {
     }
     let held = opened.map_err(|error| incompatible::failure(info, error))?;
     loops::check_opened(info, held.raw(), actor)?;
-    if let Some(arguments) = program
-        .extension
-        .start_instead(&*held, &verb)
-        .filter(|_| actor == Actor::Person)
-    {
+    let start = program.extension.start_instead(&*held, &verb);
+    if let Some(arguments) = start.filter(|_| actor == Actor::Person) {
         return start::start_with(program, arguments);
     }
     program.prepare(&*held, &settings, actor);

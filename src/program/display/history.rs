@@ -191,7 +191,8 @@ pub(in crate::program) fn journal(program: &Program, look: &Look) -> Ended {
         .journal(&id)
         .map_err(Failure::internal)?;
     if look.format.json {
-        entries.iter().for_each(out::json_line);
+        let lines = entries.iter().map(serde_json::to_string);
+        lines.for_each(out::serialized);
         return Ok(Exit::Complete);
     }
     let past = Past::new(info.table, entries.into());

@@ -33,12 +33,9 @@ const NOW: &str = "now";
 const PAGE: Message = template!("page.html");
 
 /// Prints the page.
-pub(in crate::program) fn report(
-    program: &Program,
-    Arguments { target, format }: &Arguments,
-) -> Ended {
+pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Ended {
     let info = program.info;
-    let (store, id) = loops::find_to_look(info, target.id.as_deref())?;
+    let (store, id) = loops::find_to_look(info, arguments.target.id.as_deref())?;
     let store = store.to_look();
     let held = loops::open(program, &store, &id, Actor::Person)?;
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
@@ -64,7 +61,7 @@ pub(in crate::program) fn report(
         "changes": changes(raw, &past),
         "journal": events.collect::<Vec<_>>(),
     });
-    match format {
+    match arguments.format {
         ReportFormat::Json => out::json(&facts),
         ReportFormat::Html => out::text(&super::render(PAGE, &facts)?),
     }

@@ -22,7 +22,6 @@ use crate::process::environment::pin;
 use crate::process::limits::Spelled;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::settings::ReviewerSettings;
-use crate::store::StateHome;
 use crate::text;
 
 mod layers;
@@ -204,19 +203,17 @@ fn rounds_key(mode: &ModeInfo) -> String {
 /// hook. Programs that the command starts get the variables that the hooks saw.
 pub(super) fn hook_environment(info: &ProgramInfo, session: Option<&str>) -> Option<Seen> {
     let caller = Caller::from_env();
-    let state_home = Some(StateHome::of_user(info.program)).filter(|_| caller.inside)?;
-    let home = state_home.folder()?;
+    let home = info.home().filter(|_| caller.inside)?;
     let sessions = [session, caller.session.as_deref()];
     let mut seen = sessions.iter().flatten();
-    seen.find_map(|session| Seen::load(session, home))
+    seen.find_map(|session| Seen::load(session, &home))
         .inspect(|seen| pin(seen.pinned()))
 }
 
 /// Keeps, in a hook, the user's environment of its session, for commands inside that session.
 pub(super) fn keep_environment(info: &ProgramInfo, session: &str) -> std::io::Result<()> {
-    let state_home = StateHome::of_user(info.program);
-    let home = state_home.folder();
-    home.map_or(Ok(()), |home| own_environment(info).keep(session, home))
+    let home = info.home();
+    home.map_or(Ok(()), |home| own_environment(info).keep(session, &home))
 }
 
 /// Returns the path to the user's file, which may be missing: below an absolute `XDG_CONFIG_HOME`, or else below `~/.config`.
