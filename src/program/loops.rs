@@ -8,7 +8,7 @@ use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
-use super::settings::Settings;
+use super::settings::{Settings, call_environment};
 use super::{attempts, incompatible, locate, messages, out};
 use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store};
@@ -198,7 +198,7 @@ pub fn settings(
     root: &Utf8Path,
     session: Option<&str>,
 ) -> Result<Settings, Failure> {
-    let settings = Settings::for_call(info, root, session)?;
+    let settings = Settings::read(info, root, &call_environment(info, session))?;
     for line in &settings.ignored {
         out::note(line);
     }

@@ -64,7 +64,7 @@ fn frequent(words: &[OsString]) -> Option<Command> {
 fn dispatch(program: &Program, matches: ArgMatches) -> Ended {
     let info = program.info;
     // Before anything calls git.
-    settings::hook_environment(info, None);
+    settings::call_environment(info, None);
     let matches = &slash_arguments::resolve(program, matches)?;
     let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);

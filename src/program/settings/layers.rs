@@ -279,7 +279,7 @@ impl Settings {
     }
 
     /// Reads all layers over the defaults.
-    pub(super) fn read(info: &ProgramInfo, root: &Utf8Path, seen: &Seen) -> Result<Self, Failure> {
+    pub(crate) fn read(info: &ProgramInfo, root: &Utf8Path, seen: &Seen) -> Result<Self, Failure> {
         let mut layers = Layers::defaults(info);
         if let Some(user) = seen.configuration.clone().or_else(user_path) {
             layers.add_user(&user, &text_of(files::read(&user), &user)?)?;

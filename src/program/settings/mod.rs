@@ -111,21 +111,6 @@ impl Settings {
         Self::read(info, root, &own_environment(info))
     }
 
-    /// Reads the settings for a command. Inside a client's session they are those of the user whose hooks run there: of
-    /// the session of the command's loop, else of the command's own. An agent's own environment chooses nothing.
-    pub(super) fn for_call(
-        info: &ProgramInfo,
-        root: &Utf8Path,
-        session: Option<&str>,
-    ) -> Result<Self, Failure> {
-        let seen = match hook_environment(info, session) {
-            Some(seen) => seen,
-            None if Caller::from_env().inside => Seen::default(),
-            None => own_environment(info),
-        };
-        Self::read(info, root, &seen)
-    }
-
     /// Checks the names of reviewers and modes, and each reviewer. A message has its help in a second line.
     fn check(&self, info: &ProgramInfo) -> Result<(), String> {
         if self.reviewer != AUTO && !self.reviewers.contains_key(&self.reviewer) {
@@ -199,15 +184,20 @@ fn rounds_key(mode: &ModeInfo) -> String {
     format!("rounds.{}", mode.name)
 }
 
-/// Returns the environment that the hooks saw in the session of a command, or `None` outside a client and before the first
-/// hook. Programs that the command starts get the variables that the hooks saw.
-pub(super) fn hook_environment(info: &ProgramInfo, session: Option<&str>) -> Option<Seen> {
+/// Returns the environment whose settings hold for a command. Inside a client's session it is that of the user whose hooks run
+/// there: of the session of the command's loop, else of the command's own. An agent's own environment chooses nothing. Programs
+/// that the command starts get the variables that the hooks saw.
+pub(super) fn call_environment(info: &ProgramInfo, session: Option<&str>) -> Seen {
     let caller = Caller::from_env();
-    let home = info.home().filter(|_| caller.inside)?;
-    let sessions = [session, caller.session.as_deref()];
-    let mut seen = sessions.iter().flatten();
-    seen.find_map(|session| Seen::load(session, &home))
-        .inspect(|seen| pin(seen.pinned()))
+    if !caller.inside {
+        return own_environment(info);
+    }
+    let load = |home: Utf8PathBuf| {
+        let mut sessions = [session, caller.session.as_deref()].into_iter().flatten();
+        sessions.find_map(|session| Seen::load(session, &home))
+    };
+    let seen = info.home().and_then(load);
+    seen.inspect(|seen| pin(seen.pinned())).unwrap_or_default()
 }
 
 /// Keeps, in a hook, the user's environment of its session, for commands inside that session.
