@@ -116,7 +116,7 @@ fn advancing() -> Row {
     std::fs::write(root.join("PLAN.md"), "# A plan\n").expect("the folder is ours");
     let start = "start plan --rounds 1000 --from-draft topic".split(' ');
     hook(root, Command::new(program()).args(start));
-    // Without a review, each stop goes on to the next round.
+    // Without a review, each stop advances to the next round.
     let optional =
         |command: &mut Command| hook_with(root, command, &[("CLAUDEX_EVIDENCE", "optional")]);
     let bench = std::env::current_exe().expect("a path");

@@ -1,6 +1,6 @@
 //! Running the user's commands, and the records of it in the journal and the loop's folder.
 //!
-//! `run` runs one command, `verify` a list. Only one run is at work in a loop at a time, under the run lock.
+//! `run` runs one command, `verify` a list. A loop has only one run at a time, under the run lock.
 
 use std::io;
 use std::ops::ControlFlow;

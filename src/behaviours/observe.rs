@@ -96,15 +96,15 @@ pub enum RunSeen {
     Failed,
     /// The user's configuration has no such command, or its program is not installed.
     Missing,
-    /// Another stop runs it, or a review is at work in this loop.
+    /// Another stop runs it, or a review is running in this loop.
     Running,
 }
 
 /// Runs a command and waits for its end.
 ///
 /// # Errors
-/// Returns an error if the loop moved on meanwhile, its journal cannot be written, or this is a process that a reviewer or a
-/// command that we started.
+/// Returns an error if the loop moved on meanwhile, its journal cannot be written, or a reviewer or a command started this
+/// process.
 pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let name = format!("command {command}");
     let permissions = raw.program_facts().permissions.get();

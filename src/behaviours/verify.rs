@@ -2,7 +2,7 @@
 //!
 //! A command is the name of a `[commands.NAME]` in the user's configuration, or a line for `sh -c`. A line runs only if
 //! `allow_commands` of that configuration has exactly this line: anyone who can write a document, a journal or a task file
-//! must not get past the client's permissions. One run at a time is at work in a loop, and the journal has its result.
+//! must not get past the client's permissions. A loop has one run at a time, and the journal has its result.
 
 use std::io;
 use std::time::{Duration, Instant};

@@ -21,14 +21,14 @@ pub struct Decision {
     pub note: Option<String>,
 }
 
-/// The end of a turn, or the text with which the agent goes on.
+/// The end of a turn, or the text with which the agent continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// The turn may end.
     Approve,
-    /// The agent goes on.
+    /// The agent continues.
     Block(String),
-    /// The agent goes on, and the client does not show that as an error.
+    /// The agent continues, and the client does not show that as an error.
     Remind(String),
 }
 

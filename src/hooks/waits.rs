@@ -16,11 +16,11 @@ pub struct Waits(BTreeMap<String, u32>);
 /// The answer of a stop to the background tasks that its agent waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// The loop goes on: no task is awaited, or one for too long.
+    /// The loop continues: no task is awaited, or one for too long.
     GoesOn,
     /// The stop waits.
     Waits,
-    /// Enough stops have waited: the loop goes on, and says so this once.
+    /// Enough stops have waited: the loop continues, and says so once.
     GivesUp,
 }
 

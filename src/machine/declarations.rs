@@ -116,7 +116,7 @@ pub struct Question {
     pub text: Option<Taker>,
 }
 
-/// The transition that an answer takes in the user's name.
+/// The transition that an answer takes on the user's behalf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taker {
     /// The transition.

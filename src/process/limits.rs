@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::text::one_line;
 
-/// The longest duration that is accepted: a week. Anything longer is a slip of the pen.
+/// The longest duration that is accepted: a week. Anything longer is a typing error.
 const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Time limits of one run of a program.

@@ -1,7 +1,7 @@
 //! Stage pipelines: seven stages whose coordinators each report by a summary file.
 //!
 //! [`contract`] is the Summary Contract: the summary file, its rules, and the lenient reader. It uses nothing of the
-//! pipeline. `report` takes a summary and has the transition that comes next, `questions` takes an answer of the user, and
+//! pipeline. `report` takes a summary and then the transition that follows, `questions` takes an answer of the user, and
 //! `instruction` says to the agent what comes next.
 
 use claudex_loop::program::Program;

@@ -38,7 +38,7 @@ pub enum Suite {
     Walk,
     /// A refused call changes nothing.
     Refusals,
-    /// A program that is killed at any point leaves a loop that goes on.
+    /// A program that is killed at any point leaves a loop that continues.
     Kills,
     /// Unreadable input ends the turn.
     Input,

@@ -52,7 +52,7 @@ impl Output {
         Ok(answer)
     }
 
-    /// Returns whether a Stop hook's answer has the agent go on: a block, or a reminder.
+    /// Returns whether a Stop hook's answer has the agent continue: a block, or a reminder.
     pub(crate) fn holds(&self) -> Result<bool, Wrong> {
         let answer = self.answer()?;
         let reminder = &answer["hookSpecificOutput"]["additionalContext"];

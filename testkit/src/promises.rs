@@ -63,7 +63,7 @@ pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
     Ok(format!("{refused} calls were refused and changed nothing"))
 }
 
-/// Kills a start, a stop and a verb before each of their changes of files. The loop then goes on as if the call had not begun
+/// Kills a start, a stop and a verb before each of their changes of files. The loop then continues as if the call had not begun
 /// or had ended, and the same call does the rest.
 pub(crate) fn kills(walk: &Walk) -> Result<String, Wrong> {
     let start = || {

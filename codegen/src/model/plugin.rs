@@ -17,7 +17,7 @@ pub(crate) struct Plugin {
     /// The other files of the plugin's folder, as paths below the messages' folder.
     #[serde(default, deserialize_with = "many")]
     pub(crate) files: Vec<At<Path>>,
-    /// The rules that a command also permits if the loop can go on after it.
+    /// The rules that a command also permits if the loop can continue after it.
     #[serde(default, deserialize_with = "many")]
     permits: Vec<At<String>>,
 }

@@ -50,7 +50,7 @@ impl Prepared {
         Ok(rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode))?)
     }
 
-    /// Puts it in the place of a file of its folder.
+    /// Replaces a file of its folder by the new content.
     pub fn rename(mut self, name: &str) -> io::Result<()> {
         // ext4 writes out a file that is renamed over another one, which takes as long as a sync. So the two are exchanged.
         let exchange = || {

@@ -17,7 +17,7 @@ pub(crate) type Tail = (ChangeEntry, Option<Vec<u8>>);
 /// to: it is rendered again from the last change.
 pub(crate) trait Journal: Debug + Send + Sync {
     /// Appends an entry, and replaces the document after it. A change follows the revision `after`; 0 begins a
-    /// journal, also in the place of one that is not this user's. A note follows any revision, and has no document.
+    /// journal, also instead of one that is not this user's. A note follows any revision, and has no document.
     fn append(
         &self,
         id: &LoopId,

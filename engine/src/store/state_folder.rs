@@ -160,7 +160,7 @@ impl Store {
         sealing.is_ok_and(|sealing| sealing.mark(id).paused)
     }
 
-    /// Pauses a loop, or lets it go on. Returns whether that changed anything.
+    /// Pauses or resumes a loop. Returns whether that changed anything.
     pub fn pause(&self, id: &LoopId, paused: bool) -> Result<bool, StoreError> {
         let _lock = self.lock(LOCK)?;
         let sealing = self.sealing(id)?;
