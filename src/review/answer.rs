@@ -13,7 +13,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(super) use self::severity::{is_none, label};
+pub(super) use self::severity::{is_none, is_rated_item, label};
 use super::cause::{Cause, CauseKind};
 use super::findings::{CLEAN_LINE, Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS, Severity};
 use crate::text;
@@ -105,6 +105,11 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         return Err(Cause::not_a_verdict(TWO));
     }
     let findings = findings_of(only)?;
+    if answer[place.clone()].matches(KEYS[2]).count() > findings.len() {
+        return Err(Cause::not_a_verdict(
+            "its JSON has a severity outside of its findings",
+        ));
+    }
     let around = [&answer[..place.start], &answer[place.end..]].concat();
     if around.trim_matches(is_blank).is_empty() {
         return Ok(findings);
@@ -149,13 +154,13 @@ fn is_blank(character: char) -> bool {
 
 /// Returns the text in a code fence around the whole answer, or else the answer.
 fn without_fence(answer: &str) -> &str {
-    let inside = answer
-        .trim_matches(is_blank)
-        .strip_prefix("```")
-        .and_then(|rest| rest.strip_suffix("```"))
+    let fenced = answer.trim_matches(is_blank);
+    let fence = &fenced[..fenced.len() - fenced.trim_start_matches('`').len()];
+    let inside = fenced[fence.len()..]
+        .strip_suffix(fence)
         .and_then(|rest| rest.split_once('\n'));
     match inside {
-        Some((_, text)) if !text.contains("```") => text,
+        Some((_, text)) if fence.len() > 2 && !text.contains(fence) => text,
         _ => answer,
     }
 }
@@ -212,6 +217,13 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
     for (index, entry) in answer.findings.iter().enumerate() {
         findings.push(read_finding(index + 1, entry)?);
     }
+    let is_item =
+        |(name, value): &(&String, &Value)| has_items(value) && !severity::is_praise_title(name);
+    if let Some((name, _)) = answer.other.iter().find(is_item) {
+        let name = text::one_line(name, 40);
+        let problem = format!("the items of `{name}` in its JSON are not counted");
+        return Err(Cause::not_a_verdict(&problem));
+    }
     let is_minor = |one: &Finding| one.severity == Severity::Low;
     match answer.verdict.as_deref() {
         Some("FAIL") if findings.iter().all(is_minor) => Err(Cause::not_a_verdict(
@@ -237,6 +249,15 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
     }
 }
 
+/// Returns whether a JSON value is, or has in it, a list that is not empty.
+fn has_items(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(properties) => properties.values().any(has_items),
+        _ => false,
+    }
+}
+
 /// Returns the findings of an answer, unless there are too many.
 fn with_findings(findings: Vec<Finding>) -> Result<Findings, Cause> {
     let found = findings.len();
@@ -254,7 +275,8 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
     };
     let lacks = |what| Cause::not_a_verdict(&format!("finding {number} of its JSON has no {what}"));
     let severity = line_of(&entry.severity, 40).ok_or_else(|| lacks("severity"))?;
-    let words = severity::severity_words(&severity);
+    // A severity that nobody knows may be the heaviest.
+    let severity = severity::severity_in(&severity).unwrap_or_default();
     let line = entry.line.as_ref().map(Value::to_string);
     let title = line_of(&entry.what, MAX_FINDING_CHARS);
     let has_title = title.is_some();
@@ -272,11 +294,7 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
         // As it is: a patch with other bytes is another patch. The caller that shows it makes it plain.
         patch: (entry.patch.clone())
             .filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES),
-        // A severity that nobody knows may be the heaviest.
-        ..Finding::new(
-            words.map_or(Severity::High, |words| words.severities[0]),
-            problem,
-        )
+        ..Finding::new(severity, problem)
     };
     let description = entry.description.iter().filter(|_| has_title);
     for line in description.flat_map(|text| text.lines()) {

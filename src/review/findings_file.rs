@@ -66,9 +66,14 @@ fn render_titled(title: &str, findings: &[Finding]) -> String {
                 let _ = writeln!(out, "  - {id}, found since round {since}");
             }
             for detail in finding.detail.iter().take(MAX_DETAIL_LINES) {
-                match text::one_line(detail, MAX_DETAIL_CHARS).as_str() {
-                    "" => {}
-                    line => out.extend(["  - ", line, "\n"]),
+                let line = format!("  - {}\n", text::one_line(detail, MAX_DETAIL_CHARS));
+                match line.trim() {
+                    "-" => {}
+                    // A detail that begins with "[High]" would be a finding.
+                    line if answer::is_rated_item(line) => {
+                        let _ = writeln!(out, "  - \"{}\"", &line[2..]);
+                    }
+                    _ => out.push_str(&line),
                 }
             }
         }

@@ -46,6 +46,16 @@ pub(super) fn bullet(line: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
 }
 
+/// Returns the text behind a bullet that Markdown does not know: `\u{2022}`, `\u{25aa}`, `(1)`, `a)`.
+pub(super) fn other_bullet(line: &str) -> Option<&str> {
+    let sign = ['\u{2022}', '\u{2023}', '\u{25aa}', '\u{25e6}'];
+    let (counter, text) = line.split_once(") ").unwrap_or_default();
+    let counter = counter.strip_prefix('(').unwrap_or(counter);
+    let is_counter =
+        matches!(counter.len(), 1..3) && counter.bytes().all(|c| c.is_ascii_alphanumeric());
+    (line.trim_start().strip_prefix(sign)).or(is_counter.then_some(text))
+}
+
 /// Returns whether a text is a question, a quotation or struck out: none of these states that nothing was found.
 pub(super) fn is_doubtful(text: &str) -> bool {
     text.contains(['>', '<', '|', '?', '"', '~'])

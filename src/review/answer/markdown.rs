@@ -3,9 +3,17 @@
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag};
 
 use super::item;
-use super::severity::{is_severity_line, severity_words, sign, stated_among};
+use super::severity::{
+    is_bold, is_numbered, is_praise_title, is_rated_item, is_severity_line, severity_words,
+    stated_among, stated_severity,
+};
 use crate::review::findings::Severity;
 use crate::text;
+
+/// The level of a line that is a heading without `#`, such as `**High:**`.
+pub(super) const LINE_LEVEL: u8 = 6;
+/// Characters in front of a line that is no heading: white space, quotations, tables, HTML and bullets.
+const NOT_MARKS: [char; 9] = [' ', '\t', '>', '"', '|', '<', '~', '-', '+'];
 
 /// The heading that an item is, such as `- **High**` above nested items.
 const NESTED: Tag<'static> = Tag::Heading {
@@ -22,15 +30,20 @@ pub(super) struct Part {
     pub(super) line: usize,
     /// The text as it is, or that of a heading alone.
     pub(super) text: String,
-    /// The severity that one line of a paragraph states: `**Severity:** High`. The first item has that of its whole list.
+    /// The severity that one line of a paragraph, or the first line of an item, states: `**Severity:** High`.
     pub(super) stated: Option<Severity>,
 }
 
 impl Part {
-    /// Returns the level of a heading.
+    /// Returns the level of a heading. A numbered line in bold, and an item above nested ones, are below all others.
     pub(super) fn level(&self) -> Option<u8> {
         match self.tag {
-            Tag::Heading { level, .. } => Some(level as u8),
+            _ if self.tag == NESTED => Some(LINE_LEVEL + 1),
+            Tag::Heading { level, .. } => {
+                let level = level as u8;
+                let is_title = level == LINE_LEVEL && is_numbered(&self.text);
+                Some(level + u8::from(is_title))
+            }
             _ => None,
         }
     }
@@ -56,8 +69,8 @@ pub(super) fn parts(answer: &str) -> Vec<Part> {
     parts_of(&with_headings(answer), 0)
 }
 
-/// Returns a plain text in which lines with a severity in front, such as `**High:**` and `[P1] text`, are headings, and `•` is a
-/// bullet. The lines keep their numbers.
+/// Returns a plain text in which lines with a severity in front, such as `**High:**` and `[P1] text`, titles of praise and numbered
+/// lines in bold are headings, and `\u{2022}`, `(1)` and `a)` are bullets. The lines keep their numbers.
 fn with_headings(answer: &str) -> String {
     let mut lines = String::with_capacity(answer.len());
     let mut is_code = false;
@@ -66,16 +79,19 @@ fn with_headings(answer: &str) -> String {
         is_code ^= line.trim_start().starts_with("```");
         let title = line.trim_start_matches('#');
         let level = line.len() - title.len();
-        let is_marked = line.starts_with(['*', '_', '['])
-            || level > 1
-            || line.starts_with(|c| sign(c).is_some());
+        let is_marked = level > 0
+            || line.starts_with(|c: char| !c.is_alphanumeric() && !NOT_MARKS.contains(&c));
         let stands_out = begins || line.ends_with(':');
         let is_text = is_marked || stands_out && line.starts_with(char::is_alphanumeric);
-        let is_heading =
-            is_text && !is_code && item::bullet(line).is_none() && is_severity_line(line);
+        let is_title = is_bold(line) && (is_numbered(line) || is_praise_title(line))
+            || line.ends_with(':') && is_praise_title(line);
+        let is_heading = is_text
+            && !is_code
+            && item::bullet(line).is_none()
+            && (is_severity_line(title) || is_title);
         begins = is_heading || level > 0 || line.trim().is_empty();
-        match line.trim_start().strip_prefix('\u{2022}') {
-            Some(item) => lines.extend(["-", item]),
+        match item::other_bullet(line).filter(|_| !is_code) {
+            Some(item) => lines.extend(["- ", item]),
             None if is_heading && level == 0 => lines.extend(["###### ", title]),
             None if is_heading => lines.extend([&line[..level], " ", title]),
             None => lines.push_str(line),
@@ -97,7 +113,7 @@ fn parts_of(text: &str, item_line: usize) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut depth = 0_usize;
     let mut end = 0;
-    let mut stated = None;
+    let mut is_group = false;
     let whole = (Event::Rule, text.len()..text.len());
     let events = Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter();
     for (event, range) in events.chain([whole]) {
@@ -120,25 +136,27 @@ fn parts_of(text: &str, item_line: usize) -> Vec<Part> {
             _ => continue,
         };
         depth += 1;
-        if depth == 1 && matches!(tag, Tag::Paragraph | Tag::List(_)) {
-            stated = stated_among(block.lines());
-        }
         match (depth, &tag) {
             (1, Tag::Heading { .. }) => parts.push(part(tag, at, &heading_text(block), None)),
-            (1, Tag::List(_) | Tag::Table(_)) => {}
+            (1, Tag::List(_)) => {
+                let mut nested = block.lines().filter(|line| line.starts_with([' ', '\t']));
+                is_group = item_line == 0 && nested.any(is_rated_item);
+            }
+            (1, Tag::Table(_)) => {}
+            (1, Tag::Paragraph) => parts.push(part(tag, at, block, stated_among(block.lines()))),
             (2, Tag::Item) => {
                 let lines = item::lines(block);
                 let is_above = item_line == 0 && lines.len() > 1;
-                if is_above && severity_words(&lines[0]).is_some() {
-                    let heading = part(NESTED, at, &lines[0], stated.take());
+                if is_group || is_above && severity_words(&lines[0]).is_some() {
+                    let heading = part(NESTED, at, &lines[0], None);
                     let below = parts_of(&item::text_below(block), heading.line);
                     parts.push(heading);
                     parts.extend(below);
                 } else {
-                    parts.push(part(tag, at, block, stated.take()));
+                    parts.push(part(tag, at, block, stated_severity(&lines[0])));
                 }
             }
-            (1, _) | (2, Tag::TableRow) => parts.push(part(tag, at, block, stated.take())),
+            (1, _) | (2, Tag::TableRow) => parts.push(part(tag, at, block, None)),
             _ => {}
         }
     }

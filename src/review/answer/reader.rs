@@ -4,23 +4,24 @@
 //! if anything in the answer has a severity. docs/reviewers.md has the forms that are read. Nothing found has to be said by the
 //! clean line, or by three sections that each say so, and by nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use pulldown_cmark::Tag;
+use pulldown_cmark::{CodeBlockKind, Tag};
 
-use super::markdown::{Part, parts};
+use super::markdown::{LINE_LEVEL, Part, parts};
 use super::severity::{
-    SeverityWords, is_clean_line, is_list_title, is_none, is_praise_title, is_summary_title, label,
-    severity_words, stated_among, stated_severity,
+    SeverityWords, is_answer_title, is_clean_line, is_list_title, is_none, is_numbered, is_praise,
+    is_praise_title, is_rated_item, is_remark, is_summary_title, label, only, severity_in,
+    severity_words, stated_among, stated_severity, words,
 };
 use super::{Cause, item, with_findings};
 use crate::review::findings::{Finding, Findings, Severity};
 use crate::text;
 
-/// The level of a line that is a heading without `#`, such as `**High:**`, and of an item above nested ones.
-const LINE_LEVEL: u8 = 6;
 /// The deepest level of a title. A deeper heading is a finding.
 const MAX_TITLE_LEVEL: u8 = 2;
+/// The text between two cells.
+const CELL_GAP: &str = " \u{2014} ";
 /// Longest part of a text that an error quotes, in characters.
 const MAX_QUOTE_CHARS: usize = 60;
 
@@ -35,16 +36,31 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
         ..Reader::default()
     };
     for (at, part) in parts.iter().enumerate() {
-        let next = parts.get(at + 1);
+        let below = &parts[at + 1..];
+        let next = below.first();
         match part.tag {
-            Tag::Heading { level, .. } => reader.heading(level as u8, part, next)?,
+            Tag::Heading { .. } => reader.heading(part, below)?,
             Tag::Item => reader.list_item(part),
             Tag::TableRow => reader.row(part),
             Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(part)?,
             _ => reader.paragraph(part, next)?,
         }
     }
-    reader.verdict()
+    let is_over = reader.section.says_none;
+    reader.section.uncounted.take_if(|_| is_over);
+    reader.close(Place::Outside)?;
+    if reader.findings.len() < reader.announced {
+        let problem = format!("it announces {} findings and lists fewer", reader.announced);
+        return Err(Cause::not_a_verdict(&problem));
+    }
+    if reader.findings.is_empty() {
+        return Ok(says_none(&parts)?.then(Findings::new));
+    }
+    let findings = reader
+        .is_rated
+        .then(|| with_findings(reader.findings))
+        .transpose()?;
+    Ok(findings.map(|findings| without_repeats(findings, &reader.summary)))
 }
 
 /// The place of the reader.
@@ -53,8 +69,8 @@ enum Place {
     /// Outside of all sections, or below a heading such as `Summary`.
     #[default]
     Outside,
-    /// Below a heading such as `Strengths`.
-    Praise,
+    /// Below a heading of this level such as `Strengths`.
+    Praise(u8),
     /// The newest section.
     Section,
     /// Below a heading of this level that is a finding.
@@ -89,37 +105,32 @@ struct Reader {
     place: Place,
     /// The newest section; empty outside of all sections.
     section: Section,
-    /// Whether all closed sections of a severity say that there is nothing.
-    none: BTreeMap<Severity, bool>,
     findings: Vec<Finding>,
+    /// The number of findings that the heading of a list announces: `Findings (3)`.
+    announced: usize,
+    /// The places of the findings that may repeat another one: rows of tables, and items outside of sections.
+    summary: Vec<usize>,
     /// Whether anything in the answer has a severity, or is a list of findings.
     is_rated: bool,
-    has_clean_line: bool,
-    /// Whether there is something that a clean answer does not have.
-    has_more: bool,
 }
 
 impl Reader {
-    fn heading(&mut self, level: u8, part: &Part, next: Option<&Part>) -> Result<(), Cause> {
+    fn heading(&mut self, part: &Part, below: &[Part]) -> Result<(), Cause> {
+        let level = part.level().unwrap_or_default();
         let title = part.text.as_str();
         let text = item::bullet(title).unwrap_or(title);
         let is_title = self.title.take() == Some(level);
         let is_summary = is_summary_title(title);
-        let is_above_items = next.is_some_and(Part::is_item);
+        let next = below.first();
+        let is_below = |part: &&Part| part.level().is_none_or(|below| below > level);
+        let is_above_items = next.filter(is_below).is_some_and(Part::is_item);
         let in_section = matches!(self.place, Place::Section | Place::Finding(_));
         let is_within = in_section && level > self.section.level;
-        if let Some(words) = severity_words(title) {
+        if let Some(words) = section_words(title) {
             return self.open(part.line, level, words);
         }
-        let stated = || Some((next.filter(|_| !is_summary)?.stated?, text));
+        let stated = || Some((stated_below(title, below).filter(|_| !is_summary)?, text));
         if let Some((severity, rest)) = label(title).or_else(stated) {
-            if is_none(rest) {
-                let words = SeverityWords {
-                    severities: vec![severity],
-                    announced: Some(0),
-                };
-                return self.open(part.line, level, words);
-            }
             if !is_within {
                 self.open(part.line, level - 1, SeverityWords::default())?;
             }
@@ -128,33 +139,41 @@ impl Reader {
             return Ok(());
         }
         if is_list_title(title) || title.is_empty() {
-            self.has_more |= level != 1;
             self.is_rated |= !is_title || is_above_items;
+            let announced = title
+                .rsplit_once('(')
+                .map(|(_, number)| number.trim_matches(['*', ')']));
+            let announced = announced.and_then(|number| number.parse().ok());
+            self.announced = self.announced.max(announced.unwrap_or_default());
             self.open(part.line, level, SeverityWords::default())?;
             self.section.is_title = is_title;
             return Ok(());
         }
-        self.has_more = true;
-        if is_praise_title(title) {
-            self.close(Place::Praise)?;
-        } else if is_title || is_summary {
-            self.close(Place::Outside)?;
-        } else if matches!(self.place, Place::Finding(above) if above < level) {
-            self.hang(&[title.to_owned()]);
-        } else if is_within && is_none(title) {
-            self.section.says_none = true;
-        } else if is_within {
-            self.add(None, text, &[]);
-            self.place = Place::Finding(level);
-        } else {
-            // A section under words that we do not know, or a finding.
-            self.open(part.line, level, SeverityWords::default())?;
-            let levels_below = level + 1..LINE_LEVEL;
-            let next_level = next.and_then(Part::level);
-            if is_above_items {
-                self.section.unknown_title = Some(text.to_owned());
-            } else if !next_level.is_some_and(|below| levels_below.contains(&below)) {
-                self.item(None, text, &[]);
+        let is_above = is_above_items || next.and_then(Part::level) > Some(level);
+        let is_labelled = next.is_some_and(|next| label(&next.text).is_some());
+        let is_finding = is_within || level > LINE_LEVEL;
+        let is_group = is_above && (!is_finding || is_labelled);
+        match self.place {
+            _ if is_praise_title(title) => self.close(Place::Praise(level))?,
+            _ if is_title || is_summary => self.close(Place::Outside)?,
+            Place::Finding(above) if above < level => self.hang(&[title.to_owned()]),
+            Place::Praise(above) if above < level && above < LINE_LEVEL => {}
+            _ => {
+                // A section under words that we do not know, or a finding.
+                if !is_within {
+                    self.open(part.line, level, SeverityWords::default())?;
+                }
+                if is_none(title) {
+                    self.section.says_none = true;
+                } else if is_group {
+                    self.place = Place::Section;
+                    self.section.unknown_title = Some(text.to_owned());
+                } else if is_finding {
+                    self.add(None, text, &[]);
+                    self.place = Place::Finding(level);
+                } else {
+                    self.item(None, text, &[]);
+                }
             }
         }
         Ok(())
@@ -164,32 +183,40 @@ impl Reader {
         let lines = item::lines(&part.text);
         let first = lines[0].as_str();
         let rest = &lines[1..];
-        if rest.is_empty() && is_clean_line(first) {
-            return self.clean_line();
-        }
-        self.has_more |= item::is_doubtful(first) || self.place != Place::Section;
         let is_severity = severity_words(first).is_some();
-        let label = label(first).filter(|_| !is_severity);
+        let above = match self.place {
+            Place::Finding(level) if level != LINE_LEVEL && is_remark(first) => {
+                self.findings.last()
+            }
+            _ => None,
+        };
+        let is_heavier = |severity| above.is_none_or(|above| severity < above.severity);
+        let label = label(first).filter(|(severity, _)| !is_severity && is_heavier(*severity));
         let text = label.map_or(first, |(_, text)| text);
-        let is_none = !is_severity && rest.is_empty() && is_none(text);
+        let is_none = !is_severity && rest.is_empty() && (is_none(text) || is_clean_line(first));
+        let before = self.findings.len();
         match self.place {
             // `High: 2` outside of findings counts findings in another place.
-            Place::Outside | Place::Praise if is_severity => {}
+            Place::Outside | Place::Praise(_) if is_severity => {}
+            Place::Outside if label.is_none() && is_praise(first) => {}
             _ if is_none => self.section.says_none = true,
             _ => self.item(label.map(|(severity, _)| severity), text, rest),
+        }
+        if self.place == Place::Outside {
+            self.summary.extend(before..self.findings.len());
         }
     }
 
     fn row(&mut self, part: &Part) {
-        self.has_more = true;
         let cells = part.text.trim().trim_matches('|').split('|').map(str::trim);
-        let words = cells.clone().filter_map(severity_words);
-        let severity = words.flat_map(|words| words.severities).min();
+        let severity = cells.clone().filter_map(cell_severity).min();
         let is_text =
             |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
         let texts: Vec<&str> = cells.filter(is_text).collect();
         if !texts.iter().all(|cell| is_none(cell)) {
-            self.item(severity, &texts.join(" \u{2014} "), &[]);
+            let before = self.findings.len();
+            self.item(severity, &texts.join(CELL_GAP), &[]);
+            self.summary.extend(before..self.findings.len());
         }
     }
 
@@ -203,35 +230,28 @@ impl Reader {
                 self.hang(&[text.to_owned()]);
                 return self.hang(rest);
             }
-            (None, Place::Praise) => return,
+            (None, Place::Praise(_)) => return,
             _ if self.repeats(text) => return,
             (severity, _) => severity,
         };
         self.add(severity, text, rest);
-        let title = self.section.unknown_title.clone();
-        self.hang(title.as_slice());
-        self.section.has_items = self.place != Place::Praise;
+        self.section.has_items = !matches!(self.place, Place::Praise(_));
     }
 
     fn paragraph(&mut self, part: &Part, next: Option<&Part>) -> Result<(), Cause> {
         let text = part.text.trim();
-        if is_clean_line(text) {
-            self.clean_line();
-            return Ok(());
-        }
         let is_intro = next.is_some_and(Part::is_item) && text.trim_end_matches('*').ends_with(':');
         let in_section = self.place == Place::Section;
         let lines = item::lines(text);
-        self.has_more |= item::is_doubtful(text);
-        if part.stated.is_some() && !matches!(self.place, Place::Finding(_)) {
+        if is_clean_line(text) {
+            self.section.says_none = true;
+        } else if part.stated.is_some() && !matches!(self.place, Place::Finding(_)) {
             let (rated, texts): (Vec<_>, Vec<_>) =
                 (lines.into_iter()).partition(|line| stated_severity(line).is_some());
             let first = texts.first().or(rated.first()).cloned().unwrap_or_default();
             self.item(part.stated, &first, texts.get(1..).unwrap_or_default());
-        } else if is_intro
-            && in_section
-            && self.section.has_items
-            && self.section.level == LINE_LEVEL
+        } else if self.place == Place::Praise(LINE_LEVEL)
+            || is_intro && in_section && self.section.has_items && self.section.level == LINE_LEVEL
         {
             // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
             self.close(Place::Outside)?;
@@ -239,13 +259,10 @@ impl Reader {
             self.hang(&lines);
         } else if in_section && is_none(text) && lines.len() == 1 {
             self.section.says_none = true;
-        } else {
-            self.has_more = true;
-            if in_section && self.section.says_none {
-                self.section.uncounted.get_or_insert(uncounted(part));
-            } else if in_section && !self.section.is_title && !is_intro {
-                self.add(None, &lines[0], &lines[1..]);
-            }
+        } else if in_section && self.section.says_none {
+            self.section.uncounted.get_or_insert(uncounted(part));
+        } else if in_section && !self.section.is_title && !is_intro {
+            self.add(None, &lines[0], &lines[1..]);
         }
         Ok(())
     }
@@ -254,27 +271,33 @@ impl Reader {
     fn aside(&mut self, part: &Part) -> Result<(), Cause> {
         let lines = item::lines(&part.text);
         let is_comment = part.text.trim_start().starts_with("<!--");
-        self.has_more |= !lines[0].is_empty();
         if lines[0].is_empty() || is_comment && !self.is_below_finding() {
             return Ok(());
         }
-        let is_severity = |text: &str| severity_words(text).is_some();
-        let has_items = part.text.lines().any(|line| {
-            let line = line.trim_start_matches(['>', ' ', '\t']);
-            match line.chars().next() {
-                Some('#') => is_severity(line),
-                Some('-' | '*' | '+' | '[') => label(line).is_some(),
-                Some('|') => line.split('|').any(is_severity),
-                _ => false,
-            }
-        });
         let is_code = matches!(part.tag, Tag::CodeBlock(_));
+        let is_source = matches!(&part.tag, Tag::CodeBlock(CodeBlockKind::Fenced(language))
+            if !matches!(&**language, "" | "markdown" | "md" | "text"));
+        let is_severity = |text: &str| severity_words(text).is_some();
+        let mut quoted = (part.text.lines()).map(|line| line.trim_start_matches(['>', ' ', '\t']));
         let in_section = self.place == Place::Section;
-        if self.is_below_finding() && !(is_code && part.is_refused()) {
+        if self.is_below_finding() {
+            // A list of findings is no detail, unless it is in code.
+            if part.is_refused() && is_code || !is_source && quoted.any(is_rated_item) {
+                return Err(uncounted(part));
+            }
             self.hang(&lines);
-        } else if part.is_refused() || has_items && !(in_section && is_code) {
+            return Ok(());
+        }
+        let has_items = quoted.any(|line| match line.chars().next() {
+            Some('#') => is_severity(line),
+            Some('-' | '*' | '+' | '[') => label(line).is_some(),
+            Some('|') => line.split('|').any(is_severity),
+            _ => false,
+        });
+        if part.is_refused() || has_items && !(in_section && is_code) {
             return Err(uncounted(part));
-        } else if in_section {
+        }
+        if in_section {
             self.section.uncounted = Some(uncounted(part));
         }
         Ok(())
@@ -296,8 +319,6 @@ impl Reader {
 
     /// Ends the section that is open, and goes on in another place.
     fn close(&mut self, place: Place) -> Result<(), Cause> {
-        // Above a section, the clean line is that of a text that goes on.
-        self.has_clean_line = false;
         let is_empty = self.findings.len() == self.section.before && !self.section.says_none;
         if let Some(title) = self.section.unknown_title.take_if(|_| is_empty) {
             self.add(None, &title, &[]);
@@ -313,15 +334,7 @@ impl Reader {
             let problem = format!("line {line} announces findings that do not follow");
             return Err(Cause::not_a_verdict(&problem));
         }
-        for severity in section.words.severities {
-            *self.none.entry(severity).or_insert(true) &= section.says_none;
-        }
         Ok(())
-    }
-
-    fn clean_line(&mut self) {
-        self.has_clean_line = true;
-        self.section.says_none = true;
     }
 
     /// Returns whether text that is no item belongs to the last finding.
@@ -338,6 +351,8 @@ impl Reader {
         let finding = item::finding(heavier.unwrap_or_default(), text);
         self.findings.push(finding);
         self.hang(rest);
+        let title = self.section.unknown_title.clone();
+        self.hang(title.as_slice());
     }
 
     fn hang(&mut self, lines: &[String]) {
@@ -355,30 +370,95 @@ impl Reader {
         };
         self.place == Place::Outside && text.split('#').skip(1).any(is_finding)
     }
+}
 
-    fn verdict(mut self) -> Result<Option<Findings>, Cause> {
-        let is_clean_line = self.has_clean_line;
-        let says_none = self.section.says_none;
-        let says_more = self.section.uncounted.take_if(|_| says_none).is_some();
-        self.close(Place::Outside)?;
-        if !self.findings.is_empty() {
-            let findings = self.is_rated.then(|| with_findings(self.findings));
-            return findings.transpose();
+/// Returns whether an answer without findings says that there are none: by the clean line at its end, or in each of the three
+/// sections. It has no other text.
+fn says_none(parts: &[Part]) -> Result<bool, Cause> {
+    let mut has_line = false;
+    let mut sections: Vec<(Vec<Severity>, bool)> = Vec::new();
+    for part in parts {
+        let lines = item::lines(&part.text);
+        let text = lines[0].as_str();
+        if text.is_empty() && part.level().is_none() {
+            continue;
         }
-        if is_clean_line && !self.has_more {
-            return Ok(Some(Findings::default()));
-        }
-        if self.has_more || says_more || self.none.is_empty() {
-            return Ok(None);
-        }
-        let is_missing = |severity: &Severity| self.none.get(severity) != Some(&true);
-        match Severity::ALL.into_iter().find(is_missing) {
-            Some(missing) => Err(Cause::not_a_verdict(&format!(
-                "it names no finding and says nothing of {missing}: it may have been cut off"
-            ))),
-            None => Ok(Some(Findings::default())),
+        let is_text = matches!(part.tag, Tag::Paragraph | Tag::Item) && lines.len() == 1;
+        has_line = is_text && is_clean_line(text);
+        let is_none = has_line || is_text && !item::is_doubtful(&part.text) && is_none(text);
+        match (part.level(), section_words(text), sections.last_mut()) {
+            (Some(_), Some(words), _) => {
+                sections.push((words.severities, words.announced == Some(0)));
+            }
+            (Some(1), None, _) if is_answer_title(text) => sections.push((Vec::new(), false)),
+            (None, _, Some((_, says_none))) if is_none => *says_none = true,
+            (None, _, None) if has_line => {}
+            _ => return Ok(false),
         }
     }
+    if has_line || sections.iter().all(|(severities, _)| severities.is_empty()) {
+        return Ok(has_line);
+    }
+    let is_missing = |severity: &Severity| {
+        let mut of_it = sections
+            .iter()
+            .filter(|(all, _)| all.contains(severity))
+            .peekable();
+        of_it.peek().is_none() || !of_it.all(|(_, says_none)| *says_none)
+    };
+    match Severity::ALL.into_iter().find(is_missing) {
+        Some(missing) => Err(Cause::not_a_verdict(&format!(
+            "it names no finding and says nothing of {missing}: it may have been cut off"
+        ))),
+        None => Ok(true),
+    }
+}
+
+/// Reads a heading such as `High`, `High (2)` or `High: none`.
+fn section_words(title: &str) -> Option<SeverityWords> {
+    let none = || {
+        let (severity, _) = label(title).filter(|(_, rest)| is_none(rest))?;
+        Some(SeverityWords {
+            severities: vec![severity],
+            announced: Some(0),
+        })
+    };
+    severity_words(title).or_else(none)
+}
+
+/// Returns the severity that exactly one part below a heading states for it: the next part, or a later one of the same kind that
+/// begins with it.
+fn stated_below(title: &str, below: &[Part]) -> Option<Severity> {
+    let next = below.first()?;
+    let is_list = is_list_title(title) && !is_numbered(title);
+    let parts = below.iter().take(if is_list { 1 } else { below.len() });
+    let parts = parts.take_while(|part| part.level().is_none() && part.is_item() == next.is_item());
+    let begins = |part: &Part| part.text.lines().next().and_then(stated_severity);
+    let rest = parts.skip(1).filter_map(begins);
+    only(next.stated.into_iter().chain(rest))
+}
+
+/// Drops each item of a summary that has the severity of another finding, and its title as the text or a cell.
+fn without_repeats(mut findings: Findings, summary: &[usize]) -> Findings {
+    let key = |one: &Finding, text: &str| (one.severity, one.file.clone(), one.line, words(text));
+    let is_other = |(at, _): &(usize, &Finding)| summary.binary_search(at).is_err();
+    let others = findings.iter().enumerate().filter(is_other);
+    let titles: BTreeSet<_> = others.map(|(_, one)| key(one, &one.what)).collect();
+    let mut places = 0..;
+    findings.retain(|one| {
+        let is_title = |text| titles.contains(&key(one, text));
+        let is_summary = places
+            .next()
+            .is_some_and(|at| summary.binary_search(&at).is_ok());
+        let repeats = is_title(&one.what) || one.what.split(CELL_GAP).any(is_title);
+        !(is_summary && repeats && one.detail.is_empty())
+    });
+    findings
+}
+
+/// Returns the heaviest severity of a cell.
+fn cell_severity(cell: &str) -> Option<Severity> {
+    severity_in(cell).or(label(cell).map(|(severity, _)| severity))
 }
 
 fn uncounted(part: &Part) -> Cause {

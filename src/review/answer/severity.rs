@@ -3,43 +3,50 @@
 use super::item;
 use crate::review::findings::{CLEAN_LINE, Severity};
 
-/// Phrases that mean `low`.
-const NOT_HIGH: [&str; 3] = [" non blocking ", " not blocking ", " non critical "];
-/// The severities with their words and signs. Of two readings of a word the heavier one is the safe one.
-const SEVERITIES: [(Severity, &str); 3] = [
+/// The severities, each with the words that are its names, other words and signs for it. Of two readings of a word the heavier one
+/// is the safe one.
+const SEVERITIES: [(Severity, &str, &str); 3] = [
     (
         Severity::High,
-        "high highest critical blocker blocking severe major must required urgent fatal showstopper \
-         p0 p1 sev0 sev1 \u{1f534} \u{1f7e5} \u{1f7e0} \u{1f7e7} \u{1f6a8} \u{26d4} \u{1f6d1}",
+        "high highest critical blocker blocking severe major fatal p0 p1 sev0 sev1",
+        "must required urgent showstopper \u{1f534} \u{1f7e5} \u{1f7e0} \u{1f7e7} \u{1f6a8} \u{26d4} \u{1f6d1} \
+         \u{1f525}",
     ),
     (
         Severity::Medium,
-        "medium med moderate important warning should p2 sev2 \u{1f7e1} \u{1f7e8} \u{26a0}",
+        "medium med moderate p2 sev2",
+        "important warning should \u{1f7e1} \u{1f7e8} \u{26a0}",
     ),
     (
         Severity::Low,
-        "low lowest minor nit nitpick trivial suggestion info informational optional nice could \
-         question p3 p4 sev3 sev4 \u{1f7e2} \u{1f7e9} \u{1f535} \u{1f7e6} \u{26aa} \u{1f4a1}",
+        "low lowest minor nit nitpick trivial p3 p4 sev3 sev4 nonblocking notblocking noncritical",
+        "suggestion info informational optional nice could may question \u{1f7e2} \u{1f7e9} \u{1f535} \u{1f7e6} \
+         \u{26aa} \u{1f4a1} \u{2139}",
     ),
 ];
 /// Words that a severity heading may have without being about something else.
 const FILLERS: &str = "severity priority level risk impact issue finding concern problem comment item \
                        and or to total found";
 /// More words that a severity heading may have. A sentence without findings has none of them.
-const TASK_WORDS: &str = "fix fixed address change bug be have for improvement before merge";
+const TASK_WORDS: &str = "fix fixed address change bug be have for improvement improved before merge \
+                          merging soon open if";
 /// Words that a sentence without findings consists of, except for the severities and [`FILLERS`].
 const NONE_WORDS: &str = "identified report at this here in round substantive material significant \
                           further new were was remain remaining open these";
 /// Words of a heading below which a reviewer sums up.
-const SUMMARY_WORDS: &str = "summary overview verdict conclusion assessment overall final round \
+const SUMMARY_WORDS: &str = "summary of overview verdict conclusion assessment overall final round \
                              review report code plan feedback scope context background approach";
 /// Words of a heading below which a reviewer praises.
-const PRAISE_WORDS: &str = "strength positive praise highlight aspect point what is looks look works \
-                            work well done good great already strong";
+const PRAISE_WORDS: &str = "strength positive praise highlight pro aspect point note what is s i like liked \
+                            looks look works work well done good great already strong";
 /// Characters between a severity and the text after it.
 const MARKS: [char; 9] = [']', ')', ':', '*', '_', '`', '|', '\u{2013}', '\u{2014}'];
 /// Characters between them and the text.
 const GAPS: [char; 8] = [' ', '\t', ':', '-', '|', '\u{2013}', '\u{2014}', '\u{fe0f}'];
+/// Characters that separate the pieces of a line.
+const PIECE_MARKS: [char; 4] = ['|', '\u{b7}', '\u{2013}', '\u{2014}'];
+/// The label of Conventional Comments for a finding without a severity.
+const COMMENT: &str = "issue:";
 /// Characters around a text that say nothing.
 const ORNAMENTS: [char; 4] = ['*', '_', '`', ' '];
 /// The most brackets of a text that are looked at.
@@ -57,8 +64,8 @@ fn is_among(word: &str, lists: &[&str]) -> bool {
 /// Returns the severity that a lowercase word, alone or as a plural, or a sign represents.
 fn severity_of(word: &str) -> Option<Severity> {
     let mut severities = SEVERITIES.iter();
-    let found = severities.find(|(_, words)| is_among(word, &[words]));
-    found.map(|(severity, _)| *severity)
+    let found = severities.find(|(_, names, others)| is_among(word, &[names, others]));
+    found.map(|(severity, ..)| *severity)
 }
 
 /// Returns the severity that a sign represents, such as a red circle.
@@ -79,7 +86,7 @@ fn consists_of(text: &str, lists: &[&str]) -> bool {
 }
 
 /// Returns the lowercase words of a text, each between spaces. Everything but letters and digits separates words.
-fn words(text: &str) -> String {
+pub(super) fn words(text: &str) -> String {
     let words = text
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
@@ -93,18 +100,24 @@ pub(super) struct SeverityWords {
     pub(super) announced: Option<usize>,
 }
 
-/// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`, `\u{1f534}`. Returns `None` if another word is in
-/// the text.
+/// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`, `\u{1f534}`. Returns `None` if another word or a
+/// quote is in the text.
 pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
-    if text.len() > MAX_WORDS_BYTES {
+    if text.len() > MAX_WORDS_BYTES || text.contains('"') {
         return None;
     }
     let mut severities: Vec<Severity> = text.chars().filter_map(sign).collect();
     let mut announced = None;
-    let replace = |text: String, phrase: &&str| text.replace(phrase, " low ");
-    let words = NOT_HIGH.iter().fold(words(text), replace);
-    for word in words.split_whitespace() {
-        match severity_of(word) {
+    let words = words(text);
+    let mut words = words.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        // `Sev-1`, `non-blocking`
+        let both = |next: &mut &str| severity_of(&format!("{word}{next}"));
+        let joined = words.peek_mut().and_then(both);
+        if joined.is_some() {
+            words.next();
+        }
+        match joined.or_else(|| severity_of(word)) {
             Some(severity) => severities.push(severity),
             // A number in front is the heading's own.
             None if is_number(word) && !severities.is_empty() => announced = word.parse().ok(),
@@ -120,7 +133,13 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     })
 }
 
-/// Returns whether a line without `#` is a heading: a severity alone (`**High:**`), or one in front of a text (`[P1] text`).
+/// Returns the heaviest severity of a text that has no other words.
+pub(super) fn severity_in(text: &str) -> Option<Severity> {
+    severity_words(text)?.severities.first().copied()
+}
+
+/// Returns whether a line without `#` is a heading: a severity alone (`**High:**`), or one in front of a text (`[P1] text`), or
+/// beside one that is in bold as a whole (`**Orders are lost (High)**`).
 pub(super) fn is_severity_line(line: &str) -> bool {
     match severity_words(line) {
         // `Impact: high` is a detail, and `High: 2` counts findings in another place.
@@ -131,28 +150,64 @@ pub(super) fn is_severity_line(line: &str) -> bool {
             let is_tally = found.announced.is_some() && !line.contains('(');
             found.severities.len() == 1 && !begins_with_filler && !is_tally
         }
-        None => front_label(line).is_some(),
+        None => front_label(line).is_some() || is_bold(line) && label(line).is_some(),
     }
 }
 
-/// Splits a severity from the text after it or before it: `[High] text`, `text (High)`.
+/// Returns whether a line is in bold or italics as a whole, perhaps but for a colon.
+pub(super) fn is_bold(line: &str) -> bool {
+    let is_mark = |c: char| matches!(c, '*' | '_');
+    line.starts_with(is_mark) && line.trim_end_matches(':').ends_with(is_mark)
+}
+
+/// Returns whether a line begins with a number, perhaps after a word such as `Issue`.
+pub(super) fn is_numbered(line: &str) -> bool {
+    let words = words(line);
+    let mut words = words.split_whitespace();
+    let is_filler = |word: &&str| is_among(word, &[FILLERS]);
+    words.find(|word| !is_filler(word)).is_some_and(is_number)
+}
+
+/// Splits a severity from the text after it or before it: `[High] text`, `text (High)`. Of several ones the heaviest counts.
 pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
-    front_label(text)
-        .or_else(|| bracket_label(text))
-        .or_else(|| end_label(text))
+    let labels = [front_label(text), bracket_label(text), piece_label(text)];
+    let labels = labels.into_iter().flatten();
+    let (_, rest) = labels.clone().next()?;
+    Some((labels.map(|(severity, _)| severity).min()?, rest))
+}
+
+/// Returns whether a text begins with the name of a severity or its sign.
+fn begins_with_name(text: &str) -> bool {
+    let words = words(text);
+    let first = words.split_whitespace().next().unwrap_or_default();
+    is_among(first, &SEVERITIES.map(|(_, names, _)| names)) || text.chars().find_map(sign).is_some()
+}
+
+/// Returns whether a line is an item such as `- [High] text`. `- high: 10` is a line of YAML.
+pub(in crate::review) fn is_rated_item(line: &str) -> bool {
+    let text = item::bullet(line.trim_start()).unwrap_or_default();
+    !text.starts_with(|c: char| c == '#' || c.is_lowercase())
+        && begins_with_name(text)
+        && front_label(text).is_some()
+}
+
+/// Returns whether a text below a finding is a remark such as `Suggestion: text`.
+pub(super) fn is_remark(text: &str) -> bool {
+    !begins_with_name(text) && front_label(text).is_some()
 }
 
 /// Splits `[High] text`, `**P1:** text`, `2. Must fix - text`, `Severity: High - text`, `HIGH text`, `\u{1f534} text`.
 fn front_label(text: &str) -> Option<(Severity, &str)> {
     let is_open = |c: char| !c.is_alphanumeric() && c != '"' && sign(c).is_none();
     let open = text.trim_start_matches(is_open);
+    let open = open.strip_prefix("x] ").unwrap_or(open);
     let word = open.split(' ').next().unwrap_or_default();
     let is_loud = word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_uppercase());
     let reach = &open[..open.floor_char_boundary(MAX_WORDS_BYTES)];
     let marks = reach.match_indices(MARKS).map(|(at, _)| at);
     let dashes = reach.match_indices(" - ").map(|(at, _)| at);
     // `Severity:` alone is not a severity yet.
-    let is_filler = |word: &str| is_among(word, &[FILLERS]);
+    let is_filler = |word: &str| is_number(word) || is_among(word, &[FILLERS]);
     let is_over = |end: &usize| !words(&open[..*end]).split_whitespace().all(is_filler);
     let end = marks.chain(dashes).filter(is_over).min();
     let ends = [
@@ -160,29 +215,33 @@ fn front_label(text: &str) -> Option<(Severity, &str)> {
         end,
         Some(word.len()).filter(|_| is_loud),
     ];
-    ends.into_iter().flatten().find_map(|end| {
-        let severity = *severity_words(&open[..end])?.severities.first()?;
-        let rest = open[end..]
-            .trim_start_matches(MARKS)
-            .trim_start_matches(GAPS);
-        (!rest.is_empty()).then_some((severity, rest))
-    })
+    let end = ends
+        .into_iter()
+        .flatten()
+        .find_map(|end| Some((severity_in(&open[..end])?, end)));
+    // The name of a part of a finding has a capital.
+    let comment = open
+        .starts_with(COMMENT)
+        .then_some((Severity::High, COMMENT.len()));
+    let (severity, end) = end.or(comment)?;
+    let rest = open[end..]
+        .trim_start_matches(MARKS)
+        .trim_start_matches(GAPS);
+    (!rest.is_empty()).then_some((severity, rest))
 }
 
 /// Splits `text (High)`, `text (severity: high). More`, `F1 [P1] text`.
 fn bracket_label(text: &str) -> Option<(Severity, &str)> {
     let opens = text.match_indices(['(', '[']).map(|(at, _)| at);
     opens.take(MAX_BRACKETS).find_map(|open| {
-        let close = open + text[open..].find([')', ']'])?;
-        let severity = *severity_words(&text[open + 1..close])?.severities.first()?;
+        let (inside, after) = text[open + 1..].split_once([')', ']'])?;
+        let severity = severity_in(inside)?;
         let before = text[..open].trim_end_matches(ORNAMENTS);
-        let after = text[close + 1..].trim_start_matches(ORNAMENTS);
+        let after = after.trim_start_matches(ORNAMENTS);
         let is_id = !before.contains(' ') && before.contains(|c: char| c.is_ascii_digit());
-        let is_apart = after.is_empty() || after.starts_with([':', '\u{2013}', '\u{2014}', '-']);
-        let ends = text[close + 1..]
-            .trim_start_matches(['*', '_'])
-            .starts_with('.');
-        match (is_id, is_apart || ends) {
+        let is_apart =
+            after.is_empty() || after.starts_with([':', '.', '-', '\u{2013}', '\u{2014}']);
+        match (is_id, is_apart) {
             (true, _) if !after.is_empty() => Some((severity, after.trim_start_matches(GAPS))),
             (_, true) if before.contains(char::is_alphabetic) => Some((severity, before)),
             _ => None,
@@ -190,27 +249,33 @@ fn bracket_label(text: &str) -> Option<(Severity, &str)> {
     })
 }
 
-/// Splits `text - High`.
-fn end_label(text: &str) -> Option<(Severity, &str)> {
-    let dashes = [" - ", " \u{2013} ", " \u{2014} "];
-    let (before, end) = dashes.iter().find_map(|dash| text.rsplit_once(dash))?;
-    let severity = *severity_words(end)?.severities.first()?;
-    Some((severity, before))
+/// Splits `text - High`. In `F1 - High - text` and `text | High | place`, the severity stays in the text.
+fn piece_label(text: &str) -> Option<(Severity, &str)> {
+    let pieces = text.split(" - ").flat_map(|part| part.split(PIECE_MARKS));
+    let (severity, piece) = pieces
+        .filter_map(|piece| Some((severity_in(piece)?, piece)))
+        .min()?;
+    let is_gap = |c: char| c == ' ' || c == '-' || PIECE_MARKS.contains(&c);
+    let rest = text.strip_suffix(piece).unwrap_or(text);
+    let rest = rest.trim_end_matches(is_gap);
+    (!rest.is_empty()).then_some((severity, rest))
 }
 
 /// Returns the severity that exactly one of these lines states: `**Severity:** High`.
 pub(super) fn stated_among<'t>(lines: impl Iterator<Item = &'t str>) -> Option<Severity> {
-    let mut stated = lines.filter_map(stated_severity);
-    let severity = stated.next()?;
-    stated.next().is_none().then_some(severity)
+    only(lines.filter_map(stated_severity))
+}
+
+/// Returns the only one of these severities.
+pub(super) fn only(mut severities: impl Iterator<Item = Severity>) -> Option<Severity> {
+    severities.next().filter(|_| severities.next().is_none())
 }
 
 /// Reads `**Severity:** High`.
 pub(super) fn stated_severity(line: &str) -> Option<Severity> {
     let (name, severity) = line.split_once(':')?;
     let is_stated = matches!(words(name).as_str(), " severity " | " priority ");
-    let words = severity_words(severity).filter(|_| is_stated)?;
-    words.severities.first().copied()
+    severity_in(severity).filter(|_| is_stated)
 }
 
 /// Returns whether a paragraph or an item is the line for nothing found, perhaps in bold or with another case.
@@ -251,10 +316,21 @@ pub(super) fn is_list_title(text: &str) -> bool {
     consists_of(text, &[FILLERS, TASK_WORDS, "round"])
 }
 
+/// Returns whether a heading is one of a whole answer: `Round 2 findings`, `Code review`.
+pub(super) fn is_answer_title(text: &str) -> bool {
+    is_list_title(text) || consists_of(text, &["review", "code plan round report"])
+}
+
 /// Returns whether a heading is one below which a reviewer sums up: `Summary`, `Overall verdict: not yet`, `Code review`.
 pub(super) fn is_summary_title(text: &str) -> bool {
     let title = text.split(':').next().unwrap_or(text);
     consists_of(title, &[SUMMARY_WORDS, FILLERS])
+}
+
+/// Returns whether an item praises: `praise: text`, `\u{2705} text`.
+pub(super) fn is_praise(text: &str) -> bool {
+    let text = text.trim_start_matches(['*', '_']);
+    text.starts_with("praise:") || text.starts_with(['\u{2705}', '\u{1f44d}'])
 }
 
 /// Returns whether a heading is one below which a reviewer praises: `Strengths`, `What looks good`.

@@ -11,7 +11,7 @@ const ONE: &str = r#"{"verdict":"findings","findings":[{"severity":"high","what"
 const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
 
 /// Parts of which reviewers compose an answer. `ITEM` is the text of a finding.
-const PARTS: [&str; 22] = [
+const PARTS: [&str; 29] = [
     "# Review",
     "## High",
     "## Nits",
@@ -30,6 +30,13 @@ const PARTS: [&str; 22] = [
     "- [Low] ITEM",
     "- ITEM (High)",
     "- **Medium**\n  - ITEM",
+    "- `a.rs`\n  - [Low] ITEM",
+    "- [Low] ITEM\n  - a detail\n  - **High**: more",
+    "**1. ITEM**",
+    "**ITEM (Low)**",
+    "(1) ITEM",
+    "\nissue: ITEM",
+    "> - [Low] ITEM",
     "- ITEM\n  Severity: low",
     "### [P1] ITEM",
     "### ITEM\nIts details.",

@@ -76,7 +76,7 @@ fn any_finding() -> impl Strategy<Value = Finding> {
             ("[a-z ./\\-]{1,12}\\.rs", 1..900_u32)
                 .prop_map(|(file, line)| (Some(file), Some(line))),
         ],
-        proptest::collection::vec(text, 0..3),
+        proptest::collection::vec(prop_oneof![text, Just("[High] x".to_owned())], 0..3),
     )
         .prop_map(|(severity, what, recommendation, (file, line), detail)| {
             let severity = [Severity::High, Severity::Medium, Severity::Low][usize::from(severity)];
