@@ -38,6 +38,9 @@ fn archived_loops_that_are_over_are_not_opened() {
     let unfinished = store.folder().join("archive/.unfinished");
     assert_eq!(fs::read_dir(&unfinished).unwrap().count(), 1);
 
+    let gone = store.archive(&open).unwrap_err();
+    assert!(matches!(gone, StoreError::NotFound { .. }), "{gone}");
+    assert_eq!(store.archived_count(), 2);
     store.unarchive(&open).unwrap();
     assert!(archived(&store).is_empty());
     assert_eq!(fs::read_dir(&unfinished).unwrap().count(), 0);

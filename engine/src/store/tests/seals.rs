@@ -209,17 +209,20 @@ fn damaged_key_is_named_and_never_replaced() {
     let (_kept, store) = store();
     store.begin(plan()).unwrap();
     let key = store.root().join("state-home/key");
-    fs::write(&key, "damaged").unwrap();
-    let root = store.root().to_owned();
-    let store = Store::at(store.folder().to_owned(), root.clone(), &SPEC, home(&root));
-    let id = store.list()[0].id.clone();
-    let error = store.open(&id).unwrap_err().to_string();
-    assert!(
-        error.contains("your key") && error.contains("adopt"),
-        "{error}"
-    );
-    assert!(store.begin(plan()).is_err());
-    assert_eq!(fs::read_to_string(&key).unwrap(), "damaged");
+    let whole = fs::read_to_string(&key).unwrap();
+    for damaged in [&whole[1..], &whole.replace(|_| true, "x")] {
+        fs::write(&key, damaged).unwrap();
+        let root = store.root().to_owned();
+        let store = Store::at(store.folder().to_owned(), root.clone(), &SPEC, home(&root));
+        let id = store.list()[0].id.clone();
+        let error = store.open(&id).unwrap_err().to_string();
+        assert!(
+            error.contains("your key") && error.contains("adopt"),
+            "{error}"
+        );
+        assert!(store.begin(plan()).is_err() && store.home.check_key().is_err());
+        assert_eq!(fs::read_to_string(&key).unwrap(), damaged);
+    }
 }
 
 /// Returns the file with what the state home keeps of the only loop.
