@@ -6,7 +6,7 @@ use super::caller::Caller;
 use super::exit::{Ended, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
-use super::{driving, loops, out};
+use super::{loops, out, ownership};
 use crate::store::Store;
 use crate::text;
 
@@ -59,7 +59,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Ende
         let list: String = named
             .map(|(_, one)| format!("  {}\n", text::one_line(one.id.as_str(), 100)))
             .collect();
-        driving::confirm(
+        ownership::confirm(
             &format!("{list}{counted}. Move all to the archive? Nothing is deleted."),
             &format!("{counted} would be archived; without a terminal you cannot be asked"),
             &format!("run it in a terminal, or confirm with:\n    {program} rollback --yes"),

@@ -98,11 +98,14 @@ pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure
 
 /// Returns the active loops of the working directory, or else the one that finished last.
 pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, LoopId)>, Failure> {
-    let loops = StateFolders::find_here(info.state)?.newest(Store::list);
-    let (over, active): (Vec<_>, Vec<_>) = loops.into_iter().partition(|(_, one)| one.terminal);
-    let last = over.into_iter().take(usize::from(active.is_empty()));
-    let newest = active.into_iter().chain(last);
-    Ok(newest.map(|(store, listed)| (store, listed.id)).collect())
+    let folders = StateFolders::find_here(info.state)?;
+    let mut loops = folders.newest(Store::list_active);
+    if loops.is_empty() {
+        loops = folders.newest(Store::list);
+        loops.truncate(1);
+    }
+    let loops = loops.into_iter();
+    Ok(loops.map(|(store, listed)| (store, listed.id)).collect())
 }
 
 /// Finds the loop with an id, or the active one, or the one that finished last.

@@ -11,7 +11,7 @@ use super::builder::{PROTOCOL, Program};
 use super::exit::{self, Ended, Exit};
 use super::settings;
 use super::{
-    Group, archive, command_line, display, doctor, driving, hooks, import, loops, out, plugin,
+    Group, archive, command_line, display, doctor, hooks, import, loops, out, ownership, plugin,
     question_answer, review, slash_arguments, start, state, verbs,
 };
 
@@ -98,13 +98,13 @@ fn run(program: &Program, command: Command) -> Ended {
         Command::Report(report) => display::report(program, &report),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Verify(target) => review::verify(program, target.id.as_deref()),
-        Command::Use { id } => driving::choose(program, &id),
+        Command::Use { id } => ownership::choose(program, &id),
         Command::Answer { id, label } => {
             question_answer::answer_in_terminal(program, id.as_deref(), &label)
         }
-        Command::Resume(target) => driving::resume(program, &target),
-        Command::Pause(target) => driving::pause(program, &target),
-        Command::Adopt { target, yes } => driving::adopt(program, &target, yes),
+        Command::Resume(target) => ownership::resume(program, &target),
+        Command::Pause(target) => ownership::pause(program, &target),
+        Command::Adopt { target, yes } => ownership::adopt(program, &target, yes),
         Command::Import { file, id } => import::import(program, "import", &file, id.as_deref(), Ok),
         Command::Personas => display::personas(info),
         Command::Sweep => archive::sweep(info),

@@ -12,7 +12,7 @@ use crate::program::exit::{Ended, Exit};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::StateFolders;
 use crate::program::settings::MAX_ROUNDS;
-use crate::program::{durations, loops, out, rounds};
+use crate::program::{durations, out, rounds};
 use crate::store::{Listed, Store, to_count, to_plain};
 use crate::{template, text};
 
@@ -22,9 +22,14 @@ const MAX_TEXT_CHARS: usize = 300;
 const LIST: Message = template!("list.txt");
 
 /// Returns a loop, as `list --json` prints it.
-fn row(machine: &'static Table, (store, listed): (Store, Listed), now: Timestamp) -> Json {
-    let archived = store.has_archived(&listed.id);
-    let store = loops::place_of(&store, &listed.id);
+fn row(
+    machine: &'static Table,
+    (store, listed): (Store, Listed),
+    archived: bool,
+    now: Timestamp,
+) -> Json {
+    let place = archived.then(|| store.archived_store(listed.id.as_str()));
+    let store = place.unwrap_or(store);
     let entries = store.journal(&listed.id).unwrap_or_default();
     let past = Past::new(machine, entries.into());
     let last = past.changes().next_back();
@@ -76,8 +81,10 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Ended {
     let archived = folders.newest(Store::archived);
     let in_archive: usize = folders.stores.iter().map(Store::archived_count).sum();
     let finished = in_archive.saturating_sub(archived.len());
-    let all = loops.chain(archived);
-    let rows: Vec<Json> = all.map(|found| row(info.table, found, now)).collect();
+    let loops = loops.map(|found| row(info.table, found, false, now));
+    let archived = archived.into_iter();
+    let archived = archived.map(|found| row(info.table, found, true, now));
+    let rows: Vec<Json> = loops.chain(archived).collect();
     if json {
         out::json(&rows);
         return Ok(Exit::Complete);

@@ -1,7 +1,7 @@
 //! `new-plan` and `continue-plan`.
 
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::{driving, incompatible, locate, loops, out, start};
+use claudex_loop::program::{incompatible, locate, loops, out, ownership, start};
 use claudex_loop::store::{IdForm, LoopId, StoreError};
 use claudex_loop::{Actor, Refusal, Store, text};
 
@@ -152,7 +152,7 @@ fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     if call.actor != Actor::Person {
         return Ok(());
     }
-    driving::check_consent(call.info, id)?;
+    ownership::check_consent(call.info, id)?;
     let held = call.open(call.actor)?;
-    driving::adopt_held(held.raw())
+    ownership::adopt_held(held.raw())
 }
