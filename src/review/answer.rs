@@ -249,10 +249,14 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
     }
 }
 
-/// Returns whether a JSON value is, or has in it, a list that is not empty.
+/// Returns whether a JSON value is, or has in it, a list that may have findings: of objects or sentences, not of paths or words.
 fn has_items(value: &Value) -> bool {
+    let is_item = |item: &Value| match item {
+        Value::String(text) => text.contains(' '),
+        item => item.is_object(),
+    };
     match value {
-        Value::Array(items) => !items.is_empty(),
+        Value::Array(items) => items.iter().any(is_item),
         Value::Object(properties) => properties.values().any(has_items),
         _ => false,
     }
