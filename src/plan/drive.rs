@@ -13,7 +13,7 @@ use claudex_loop::process::environment::Environment;
 use claudex_loop::process::output::plain_line;
 use claudex_loop::process::{self, Call, Event, ProcessEnd};
 use claudex_loop::program::console::Console;
-use claudex_loop::program::exit::{Exit, Failure, with_help};
+use claudex_loop::program::exit::{Ended, Exit, Failure, with_help};
 use claudex_loop::program::review::Review;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Program, Variables, out, rounds};
@@ -54,7 +54,7 @@ pub(super) struct Driver<'d> {
 
 impl Driver<'_> {
     /// Takes a loop to its end, or as far as it goes without its user, and prints the outcome.
-    pub(super) fn drive(&self, mut held: AnyLoop) -> Result<Exit, Failure> {
+    pub(super) fn drive(&self, mut held: AnyLoop) -> Ended {
         let resumed = self.arguments.resume.as_ref();
         let verb = resumed.map_or("reviews", |_| "continues with");
         let subject = if reviews_changes(held.raw()) {
@@ -221,7 +221,7 @@ impl Driver<'_> {
     }
 
     /// Prints the outcome of a loop as it is now.
-    fn print(&self, held: &AnyLoop) -> Result<Exit, Failure> {
+    fn print(&self, held: &AnyLoop) -> Ended {
         let raw = held.raw();
         let store = raw.store();
         let id = held.id();

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 
 use camino::Utf8Path;
 use clap::{Arg, ArgMatches, Command};
-use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::{Group, out};
 use claudex_loop::text;
 
@@ -41,7 +41,7 @@ pub(super) fn command() -> Command {
 }
 
 /// Runs the subcommand.
-pub(super) fn run(matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(matches: &ArgMatches) -> Ended {
     let name: &String = matches.get_one("name").expect("clap requires it");
     // Crates from a registry lie beside each other.
     let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());

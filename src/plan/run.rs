@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
 use claudex_loop::program::console::Console;
-use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{NextAction, Program, locate, loops, review, reviewers};
 use claudex_loop::{Actor, Store, text};
@@ -78,7 +78,7 @@ pub(super) fn review_arguments(review: Command) -> Command {
 }
 
 /// Runs the subcommand `run`.
-pub(super) fn run(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run(program: &Program, matches: &ArgMatches) -> Ended {
     let arguments = Run::from_arg_matches(matches)?;
     if let Some(id) = &arguments.resume {
         let held = reopen(id)?;
@@ -100,7 +100,7 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> Result<Exit, Failu
 }
 
 /// Runs `review` with the flag `--changes`.
-pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> Result<Exit, Failure> {
+pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> Ended {
     let changes = Changes::from_arg_matches(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let topic: Vec<String> = text("id").into_iter().chain(changes.topic).collect();
@@ -124,7 +124,7 @@ fn drive(
     folder: &Utf8Path,
     arguments: &Run,
     begin: impl FnOnce(&Settings) -> Result<AnyLoop, Failure>,
-) -> Result<Exit, Failure> {
+) -> Ended {
     let root = locate::nearest(INFO.state, folder).root().to_owned();
     let settings = loops::settings(INFO, &root, None)?;
     let named = arguments.reviewer.as_deref();

@@ -197,7 +197,7 @@ fn place(pipeline: Pipeline<'_>) -> (String, String) {
     (name, round)
 }
 
-fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Ended {
     let id = matches.get_one::<String>("LOOP").map(String::as_str);
     let (store, id) = loops::find_to_look(info, id)?;
     let held = AnyLoop::open(&store.to_look(), &id, Actor::Person)
@@ -214,7 +214,7 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failur
     Ok(Exit::Complete)
 }
 
-fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Result<Exit, Failure> {
+fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Ended {
     let held = loops::find_to_look(info, None)
         .ok()
         .and_then(|(store, id)| AnyLoop::open(&store.to_look(), &id, Actor::Person).ok());

@@ -6,7 +6,7 @@ use std::io;
 use camino::Utf8Path;
 use claudex_loop::files::{Folder, if_there};
 use claudex_loop::program::caller::Caller;
-use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{Program, import, locate, loops, out};
 use claudex_loop::store::{Listed, Store};
@@ -87,7 +87,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
 }
 
 /// Continues from the document of another program.
-pub(crate) fn take_up(program: &Program) -> Result<Exit, Failure> {
+pub(crate) fn take_up(program: &Program) -> Ended {
     let store = locate::for_start(program.info.state, &loops::here()?);
     if let Some(own) = own_pipeline(&store).filter(|own| !own.terminal) {
         let message = format!("pipeline {} is taken up already", own.id);

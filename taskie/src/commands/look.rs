@@ -1,6 +1,6 @@
 //! `next` and `check`, which change nothing.
 
-use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::{incompatible, locate, loops, out};
 use claudex_loop::store::{IdForm, LoopId};
 use claudex_loop::{Actor, Store, text};
@@ -57,7 +57,7 @@ impl Plan {
     }
 
     /// Prints the next step, the reason, and the commands that continue.
-    pub(super) fn print_next(&self, call: &Call, next: &Next) -> Result<Exit, Failure> {
+    pub(super) fn print_next(&self, call: &Call, next: &Next) -> Ended {
         let id = &self.id;
         out::line(&format!(
             "Plan {id}: {} ({}: {}).",
@@ -147,13 +147,13 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     })
 }
 
-pub(super) fn next(call: &Call) -> Result<Exit, Failure> {
+pub(super) fn next(call: &Call) -> Ended {
     let plan = Plan::find(call)?;
     plan.print_next(call, &plan.next())
 }
 
 /// Checks the structure rules of any plan.
-pub(super) fn check(call: &Call) -> Result<Exit, Failure> {
+pub(super) fn check(call: &Call) -> Ended {
     let plan = Plan::find(call)?;
     let id = &plan.id;
     let violations = match &plan.held {

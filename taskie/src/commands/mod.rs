@@ -95,7 +95,7 @@ pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Opti
     is_own.then(|| run_call(program, Call::new(program.info, name, arguments)))
 }
 
-fn run_call(program: &Program, call: Call) -> Result<Exit, Failure> {
+fn run_call(program: &Program, call: Call) -> Ended {
     match call.name.as_str() {
         "ground-rules" => {
             out::text(include_str!("../../messages/ground-rules.md"));
@@ -256,7 +256,7 @@ impl Call {
     }
 
     /// Prints a line, which is all that the command does.
-    fn print(&self, line: &str) -> Result<Exit, Failure> {
+    fn print(&self, line: &str) -> Ended {
         out::line(line);
         Ok(Exit::Complete)
     }
@@ -266,7 +266,7 @@ impl Call {
     }
 
     /// Prints the instruction of the phase that a plan is in.
-    fn print_instruction(&self, held: &AnyLoop) -> Result<Exit, Failure> {
+    fn print_instruction(&self, held: &AnyLoop) -> Ended {
         let raw = held.raw();
         let message = messages::phase(raw).message;
         match loop_message::render(raw, message, context::variables(raw)) {

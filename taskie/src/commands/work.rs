@@ -1,7 +1,7 @@
 //! The commands that begin or end work: in automation, and by hand.
 
 use claudex_loop::machine::LoopFacts as _;
-use claudex_loop::program::exit::{Exit, Failure};
+use claudex_loop::program::exit::{Ended, Exit, Failure};
 use claudex_loop::program::review::by_hand;
 use claudex_loop::program::{Program, attempts, loops, out};
 use claudex_loop::{Actor, text};
@@ -13,7 +13,7 @@ use crate::typestate::{LeaveCommand, Transition};
 use crate::{AnyLoop, Phase, stops, work};
 
 /// Goes from standalone into the phase of the command's name, and prints its instruction.
-pub(super) fn begin(call: &Call) -> Result<Exit, Failure> {
+pub(super) fn begin(call: &Call) -> Ended {
     let held = call.open(call.actor)?;
     if is_at_command(call, &held)? {
         return call.print_instruction(&held);
@@ -62,7 +62,7 @@ fn no_task(held: &AnyLoop) -> Failure {
 }
 
 /// Leaves automation for one task without reviews.
-pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
+pub(super) fn next_task(call: &Call) -> Ended {
     let held = call.open_for_user()?;
     let pending = call.directory(&held)?.next_task();
     let task = pending.ok_or_else(|| no_task(&held))?;
@@ -78,7 +78,7 @@ pub(super) fn next_task(call: &Call) -> Result<Exit, Failure> {
 }
 
 /// Continues the current task.
-pub(super) fn continue_task(call: &Call) -> Result<Exit, Failure> {
+pub(super) fn continue_task(call: &Call) -> Ended {
     let held = call.open_for_user()?;
     mark(call, &held)?;
     let directory = call.directory(&held)?;
@@ -103,7 +103,7 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
 
 /// Runs a review: in automation the phase's own, else by hand. After a slash command the agent runs
 /// it, because a review takes longer than a slash command may.
-pub(super) fn review(program: &Program, call: &Call) -> Result<Exit, Failure> {
+pub(super) fn review(program: &Program, call: &Call) -> Ended {
     let held = call.open(call.actor)?;
     let id = held.id();
     if !call.from_prompt
@@ -126,13 +126,13 @@ pub(super) fn review(program: &Program, call: &Call) -> Result<Exit, Failure> {
 }
 
 /// Has the newest review answered: in automation the phase's own work.
-pub(super) fn post_review(call: &Call) -> Result<Exit, Failure> {
+pub(super) fn post_review(call: &Call) -> Ended {
     let instruction = "answer the newest review of that kind in the file beside it.";
     begin_review(call, &call.open(call.actor)?, instruction)
 }
 
 /// Prints the message of the phase in automation, and the instruction in standalone.
-fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Result<Exit, Failure> {
+fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Ended {
     if is_at_command(call, held)? {
         return call.print_instruction(held);
     }
@@ -141,7 +141,7 @@ fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Result<Exit, 
 }
 
 /// Takes the transition that a stop would take, if the work is complete: `advance TARGET [PLAN]`.
-pub(super) fn advance(mut call: Call) -> Result<Exit, Failure> {
+pub(super) fn advance(mut call: Call) -> Ended {
     let target = call.take_first();
     let Some(target) = parse_word(&target) else {
         let found = text::one_line(&target, 60);
