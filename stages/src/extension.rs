@@ -82,27 +82,23 @@ impl Extension for Stages {
 
     fn arguments(&self, command: Command) -> Command {
         let anew = arg!(--anew "Move an earlier state and its summaries aside first");
-        command
-            .mut_subcommand("start", |start| start.arg(anew))
-            .mut_subcommand("report", |report| {
-                report
-                    .about("Take the summary of the open stage and print the next instruction")
-                    .display_order(Group::Loops.place())
-                    .mut_arg("id", |id| id.long("id"))
-                    .mut_arg("format", |format| {
-                        format
-                            .hide_default_value(true)
-                            .help("Print all about a loop on one page, and do nothing else")
-                    })
+        let take = "Take the summary of the open stage and print the next instruction";
+        let page = "Print all about a loop on one page, and do nothing else";
+        let command = command.mut_subcommand("start", |start| start.arg(anew));
+        command.mut_subcommand("report", |report| {
+            let report = report.about(take).display_order(Group::Loops.place());
+            let report = report.mut_arg("id", |id| id.long("id"));
+            report.mut_arg("format", |format| {
+                format.hide_default_value(true).help(page)
             })
+        })
     }
 
     fn start(&self, start: &mut StartRequest<'_>) -> Result<(), Failure> {
-        if let Some(draft) = start.text("draft_file")
-            && !draft.is_empty()
-            && ![start.here, start.store.root()]
-                .iter()
-                .any(|folder| folder.join(draft).is_file())
+        let mut folders = [start.here, start.store.root()].into_iter();
+        let draft = start.text("draft_file").filter(|draft| !draft.is_empty());
+        if let Some(draft) = draft
+            && !folders.any(|folder| folder.join(draft).is_file())
         {
             let message = format!("cannot find the draft {}", text::shown(draft));
             let help = "name a file, or leave --draft-file out";
@@ -222,7 +218,7 @@ fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Ended {
     let root = held.as_ref().map_or(here.clone(), |held| held.raw().root());
     let open = held.filter(|held| held.phase() == Phase::Dispatched);
     let pipeline = open.as_ref().map(|held| Pipeline(held.raw()));
-    let mut exit = Exit::Complete;
+    let mut is_valid = true;
     let paths = matches.get_many::<Utf8PathBuf>("FILE");
     for path in paths.into_iter().flatten() {
         let name = text::shown(path);
@@ -230,8 +226,7 @@ fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Ended {
             let message = format!("cannot read {name}: {error}");
             Failure::refuse(message, "name the file of a summary")
         })?;
-        let is_open =
-            |open: &Pipeline<'_>| here.join(path) == root.join(summary_file(open.stage()));
+        let is_open = |one: &Pipeline<'_>| here.join(path) == root.join(summary_file(one.stage()));
         let dispatch = pipeline.filter(is_open).map(Pipeline::dispatch);
         let reading = contract::read(&bytes, Some(&root), dispatch.as_ref());
         for finding in &reading.findings {
@@ -240,9 +235,7 @@ fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Ended {
         if reading.findings.is_empty() {
             out::line(&format!("{name}: valid"));
         }
-        if !reading.is_valid() {
-            exit = Exit::Refused;
-        }
+        is_valid &= reading.is_valid();
     }
-    Ok(exit)
+    Ok(is_valid.into())
 }

@@ -15,7 +15,7 @@ pub(crate) fn variables(raw: &Raw) -> Variables {
     let path = |name: Name| format!("{}/{name}", dir(raw));
     let review = review_to_answer(raw);
     let directory = stops::directory(raw).unwrap_or_default();
-    let missing = work::next_transition(raw, &directory)
+    let missing = work::transition(raw, &directory)
         .err()
         .filter(|missing| missing.reminds && phase(raw) != Phase::NewPlan);
     let variables = json!({

@@ -47,10 +47,9 @@ impl OnStop for Taskie {
     }
 
     fn subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String> {
-        let raw = held.raw();
-        let directory = directory(raw).map_err(|error| error.to_string())?;
+        let directory = directory(held.raw()).map_err(|error| error.to_string())?;
         let file = |task| Subject {
-            name: format!("{}/{}", context::dir(raw), Name::Task(task)),
+            name: format!("{}/{}", context::dir(held.raw()), Name::Task(task)),
             text: None,
         };
         Ok(directory.active().map(file).collect())
@@ -84,7 +83,7 @@ impl OnStop for Taskie {
 fn stop(held: AnyLoop) -> Stopped {
     // A directory that cannot be read breaks a rule, and no stop comes here then.
     let directory = directory(held.raw()).unwrap_or_default();
-    let transition = match work::next_transition(held.raw(), &directory) {
+    let transition = match work::transition(held.raw(), &directory) {
         Ok(transition) => transition,
         Err(missing) if missing.reminds => Transition::Remind,
         Err(_) => return Ok(Step::Over(held)),

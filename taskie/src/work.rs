@@ -22,7 +22,7 @@ pub(crate) struct Missing {
 }
 
 /// Returns the transition that follows if the work of the phase is complete, or else the missing part.
-pub(crate) fn next_transition(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
+pub(crate) fn transition(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     match context::phase(raw) {
         Phase::NewPlan if directory.has_complete_plan() => Ok(Transition::Planned),
         Phase::NewPlan => missing(true, "plan.md must have a heading ## Overview, or 50 lines"),

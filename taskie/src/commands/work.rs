@@ -179,8 +179,7 @@ pub(super) fn advance(mut call: Call) -> Ended {
         let why = format!("its files have problems:{}", lines.concat());
         return Err(refused(why));
     }
-    let transition =
-        work::next_transition(raw, &directory).map_err(|missing| refused(missing.what))?;
+    let transition = work::transition(raw, &directory).map_err(|missing| refused(missing.what))?;
     let now = work::take(held, transition).map_err(|error| refused(error.to_string()))?;
     call.enter(&now)?;
     call.print_instruction(&now)
