@@ -86,11 +86,13 @@ impl Extension for Stages {
         let page = "Print all about a loop on one page, and do nothing else";
         let command = command.mut_subcommand("start", |start| start.arg(anew));
         command.mut_subcommand("report", |report| {
-            let report = report.about(take).display_order(Group::Loops.place());
-            let report = report.mut_arg("id", |id| id.long("id"));
-            report.mut_arg("format", |format| {
-                format.hide_default_value(true).help(page)
-            })
+            report
+                .about(take)
+                .display_order(Group::Loops.place())
+                .mut_arg("id", |id| id.long("id"))
+                .mut_arg("format", |format| {
+                    format.hide_default_value(true).help(page)
+                })
         })
     }
 

@@ -77,14 +77,15 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Ended {
         out::note(&info.line(&line));
     }
     let now = Timestamp::now();
-    let loops = folders.newest(Store::list).into_iter();
+    let loops = folders.newest(Store::list);
     let archived = folders.newest(Store::archived);
     let in_archive: usize = folders.stores.iter().map(Store::archived_count).sum();
     let finished = in_archive.saturating_sub(archived.len());
-    let loops = loops.map(|found| row(info.table, found, false, now));
-    let archived = archived.into_iter();
-    let archived = archived.map(|found| row(info.table, found, true, now));
-    let rows: Vec<Json> = loops.chain(archived).collect();
+    let here = loops.into_iter().map(|found| (found, false));
+    let all = here.chain(archived.into_iter().map(|found| (found, true)));
+    let rows: Vec<Json> = all
+        .map(|(found, archived)| row(info.table, found, archived, now))
+        .collect();
     if json {
         out::json(&rows);
         return Ok(Exit::Complete);

@@ -431,8 +431,8 @@ fn section_words(title: &str) -> Option<SeverityWords> {
 fn stated_below(title: &str, below: &[Part]) -> Option<Severity> {
     let next = below.first()?;
     let is_list = is_list_title(title) && !is_numbered(title);
-    let parts = below.iter().take(if is_list { 1 } else { below.len() });
-    let parts = parts.take_while(|part| part.level().is_none() && part.is_item() == next.is_item());
+    let reach = below.iter().take(if is_list { 1 } else { below.len() });
+    let parts = reach.take_while(|part| part.level().is_none() && part.is_item() == next.is_item());
     let begins = |part: &Part| part.text.lines().next().and_then(stated_severity);
     let rest = parts.skip(1).filter_map(begins);
     only(next.stated.into_iter().chain(rest))

@@ -108,8 +108,8 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     }
     let mut severities: Vec<Severity> = text.chars().filter_map(sign).collect();
     let mut announced = None;
-    let words = words(text);
-    let mut words = words.split_whitespace().peekable();
+    let plain = words(text);
+    let mut words = plain.split_whitespace().peekable();
     while let Some(word) = words.next() {
         // `Sev-1`, `non-blocking`
         let both = |next: &mut &str| severity_of(&format!("{word}{next}"));
@@ -162,16 +162,16 @@ pub(super) fn is_bold(line: &str) -> bool {
 
 /// Returns whether a line begins with a number, perhaps after a word such as `Issue`.
 pub(super) fn is_numbered(line: &str) -> bool {
-    let words = words(line);
-    let mut words = words.split_whitespace();
+    let plain = words(line);
+    let mut words = plain.split_whitespace();
     let is_filler = |word: &&str| is_among(word, &[FILLERS]);
     words.find(|word| !is_filler(word)).is_some_and(is_number)
 }
 
 /// Splits a severity from the text after it or before it: `[High] text`, `text (High)`. Of several ones the heaviest counts.
 pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
-    let labels = [front_label(text), bracket_label(text), piece_label(text)];
-    let labels = labels.into_iter().flatten();
+    let found = [front_label(text), bracket_label(text), piece_label(text)];
+    let labels = found.into_iter().flatten();
     let (_, rest) = labels.clone().next()?;
     Some((labels.map(|(severity, _)| severity).min()?, rest))
 }
@@ -199,8 +199,8 @@ pub(super) fn is_remark(text: &str) -> bool {
 /// Splits `[High] text`, `**P1:** text`, `2. Must fix - text`, `Severity: High - text`, `HIGH text`, `\u{1f534} text`.
 fn front_label(text: &str) -> Option<(Severity, &str)> {
     let is_open = |c: char| !c.is_alphanumeric() && c != '"' && sign(c).is_none();
-    let open = text.trim_start_matches(is_open);
-    let open = open.strip_prefix("x] ").unwrap_or(open);
+    let inner = text.trim_start_matches(is_open);
+    let open = inner.strip_prefix("x] ").unwrap_or(inner);
     let word = open.split(' ').next().unwrap_or_default();
     let is_loud = word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_uppercase());
     let reach = &open[..open.floor_char_boundary(MAX_WORDS_BYTES)];
@@ -256,8 +256,8 @@ fn piece_label(text: &str) -> Option<(Severity, &str)> {
         .filter_map(|piece| Some((severity_in(piece)?, piece)))
         .min()?;
     let is_gap = |c: char| c == ' ' || c == '-' || PIECE_MARKS.contains(&c);
-    let rest = text.strip_suffix(piece).unwrap_or(text);
-    let rest = rest.trim_end_matches(is_gap);
+    let before = text.strip_suffix(piece).unwrap_or(text);
+    let rest = before.trim_end_matches(is_gap);
     (!rest.is_empty()).then_some((severity, rest))
 }
 
