@@ -2,6 +2,7 @@
 
 use camino::Utf8PathBuf;
 
+use crate::machine::table::FieldKind;
 use crate::machine::{PhaseDeclaration as _, Table};
 use crate::message::Message;
 use crate::store::{StateHome, StateSpec};
@@ -78,14 +79,20 @@ impl ProgramInfo {
         text::command_lines(&commands)
     }
 
-    /// Returns the command that starts a loop in this mode.
+    /// Returns the command that starts a loop in this mode, with a name in place of the text that it requires.
     pub(super) fn start(&self, mode: &str) -> String {
+        let mut fields = self.table.state.declared.iter();
+        let field = fields.find(|field| field.required && matches!(field.kind, FieldKind::Text));
+        let text = field.map_or_else(String::new, |field| {
+            format!(" {}", field.name.replace('_', "-").to_uppercase())
+        });
         match self.begin {
-            Some(begin) => self.command(begin),
+            Some(begin) => self.command(&format!("{begin}{text}")),
             None if self.table.modes.len() > 1 => {
-                self.named_command(mode, &format!("start {mode}"))
+                let command = format!("{mode}{text}");
+                self.named_command(&command, &format!("start {command}"))
             }
-            None => self.command("start"),
+            None => self.command(&format!("start{text}")),
         }
     }
 

@@ -49,6 +49,19 @@ fn folders_above_are_found_once_each() {
 }
 
 #[test]
+fn stop_names_the_limit_of_folders() {
+    let (_kept, top) = folder();
+    let mut deep = top;
+    for _ in 0..MAX_FOLDERS {
+        deep.push("a");
+        make(&deep.join(FOLDER));
+    }
+    let folders = StateFolders::find(state_in(FOLDER), &[&deep]);
+    let note = folders.find_for_stop(INFO, None).unwrap_err();
+    assert!(note.contains("only the nearest were searched"), "{note}");
+}
+
+#[test]
 fn absolute_folder_is_one_for_all() {
     let (_kept, top) = folder();
     let folder = top.join("state");
