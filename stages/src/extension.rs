@@ -43,8 +43,7 @@ impl OnStop for Stages {
 
 impl Extension for Stages {
     fn commands(&self) -> Vec<Command> {
-        let command =
-            |name: &'static str, group: Group| Command::new(name).display_order(group.place());
+        let command = |name: &'static str, at: Group| Command::new(name).display_order(at.place());
         vec![
             command("next", Group::Look)
                 .about("Print the next instruction; changes nothing")
@@ -82,12 +81,11 @@ impl Extension for Stages {
 
     fn arguments(&self, command: Command) -> Command {
         let anew = arg!(--anew "Move an earlier state and its summaries aside first");
-        let take = "Take the summary of the open stage and print the next instruction";
         let page = "Print all about a loop on one page, and do nothing else";
         let command = command.mut_subcommand("start", |start| start.arg(anew));
         command.mut_subcommand("report", |report| {
             report
-                .about(take)
+                .about("Take the summary of the open stage and print the next instruction")
                 .display_order(Group::Loops.place())
                 .mut_arg("id", |id| id.long("id"))
                 .mut_arg("format", |format| {
@@ -130,8 +128,7 @@ impl Extension for Stages {
         }
         let (stage, round) = place(pipeline);
         let mut lines = vec![("stage", stage), ("round", round)];
-        let details = pipeline.open().details;
-        for (name, parts) in [("scores", scores), ("details", details)] {
+        for (name, parts) in [("scores", scores), ("details", pipeline.open().details)] {
             let line = text::one_line(&parts.join("; "), MAX_LINE_CHARS);
             lines.extend((!line.is_empty()).then_some((name, line)));
         }
@@ -140,8 +137,7 @@ impl Extension for Stages {
 
     fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {
         let is_open = held.typed::<AnyLoop>().phase() == Phase::Dispatched;
-        let late = overdue_warning(Pipeline(held.raw())).filter(|_| is_open);
-        late.into_iter().collect()
+        Vec::from_iter(overdue_warning(Pipeline(held.raw())).filter(|_| is_open))
     }
 
     fn status_line(&self, held: &dyn LoopHandle) -> Option<String> {
@@ -213,9 +209,8 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Ended {
 }
 
 fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Ended {
-    let held = loops::find_to_look(info, None)
-        .ok()
-        .and_then(|(store, id)| AnyLoop::open(&store.to_look(), &id, Actor::Person).ok());
+    let found = loops::find_to_look(info, None).ok();
+    let held = found.and_then(|(at, id)| AnyLoop::open(&at.to_look(), &id, Actor::Person).ok());
     let here = loops::here()?;
     let root = held.as_ref().map_or(here.clone(), |held| held.raw().root());
     let open = held.filter(|held| held.phase() == Phase::Dispatched);
