@@ -86,11 +86,11 @@ pub struct AvailableVerb {
 
 /// Returns the verbs that the agent or the user may run now, each once, in the order of the machine file.
 pub fn available_verbs(raw: &Raw) -> Vec<AvailableVerb> {
-    let mut ways: Vec<AvailableVerb> = Vec::new();
+    let mut verbs: Vec<AvailableVerb> = Vec::new();
     for edge in raw.open_edges().iter().filter(|edge| edge.is_verb()) {
         // All edges of a transition have the same actors.
-        if ways.iter().all(|way| way.transition != edge.transition) {
-            ways.push(AvailableVerb {
+        if verbs.iter().all(|verb| verb.transition != edge.transition) {
+            verbs.push(AvailableVerb {
                 transition: edge.transition,
                 doc: edge.doc,
                 agent: edge.by.contains(&Actor::Agent),
@@ -100,7 +100,7 @@ pub fn available_verbs(raw: &Raw) -> Vec<AvailableVerb> {
             });
         }
     }
-    ways
+    verbs
 }
 
 /// Returns the command line of an edge's verb.

@@ -112,7 +112,7 @@ pub struct PluginInfo {
     pub commands: &'static [CommandInfo],
     /// Files that it has as they are, named by their paths.
     pub files: &'static [Message],
-    /// Permission rules of every command after which a loop can go on, in addition to those that follow from the machine.
+    /// Permission rules of every command after which a loop can continue, in addition to those that follow from the machine.
     pub permits: &'static [&'static str],
     /// The machine as Markdown.
     pub spec: &'static str,

@@ -85,7 +85,7 @@ fn possible(raw: &Raw) -> String {
     commands.extend(
         loop_message::available_verbs(raw)
             .into_iter()
-            .map(|way| way.command),
+            .map(|verb| verb.command),
     );
     text::command_lines(&commands)
 }

@@ -57,7 +57,7 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
     }
     let open = question.as_ref().ok().and_then(Option::as_ref);
     let mut commands = Vec::from_iter(open.map(|_| loop_message::answering(raw)));
-    commands.extend(self::commands(info, raw, |way| way.person));
+    commands.extend(self::commands(info, raw, |verb| verb.person));
     let next = if commands.is_empty() {
         text::one_line(phase.doc, 200)
     } else {
@@ -156,22 +156,22 @@ pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
     format!("{sentence}{end}You can also run:{commands}")
 }
 
-/// Returns the commands of the transitions that are open, those without arguments also as slash commands.
+/// Returns the commands of the verbs that can be run now, those without arguments also as slash commands.
 fn commands(
     info: &ProgramInfo,
     raw: &Raw,
     is_wanted: impl Fn(&AvailableVerb) -> bool,
 ) -> Vec<String> {
-    let ways = loop_message::available_verbs(raw)
+    let verbs = loop_message::available_verbs(raw)
         .into_iter()
         .filter(is_wanted);
-    let commands = ways.take(MAX_COMMANDS).flat_map(|way| {
-        let verb = way.transition.replace('_', "-");
-        let slash = info.slash(&format!("{verb} {}", raw.id()));
+    let commands = verbs.take(MAX_COMMANDS).flat_map(|verb| {
+        let name = verb.transition.replace('_', "-");
+        let slash = info.slash(&format!("{name} {}", raw.id()));
         slash
-            .filter(|_| way.is_plain)
+            .filter(|_| verb.is_plain)
             .into_iter()
-            .chain([way.command])
+            .chain([verb.command])
     });
     commands.collect()
 }

@@ -317,7 +317,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Ends the section that is open, and goes on in another place.
+    /// Ends the open section, and continues in another place.
     fn close(&mut self, place: Place) -> Result<(), Cause> {
         let is_empty = self.findings.len() == self.section.before && !self.section.says_none;
         if let Some(title) = self.section.unknown_title.take_if(|_| is_empty) {
