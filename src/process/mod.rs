@@ -13,7 +13,7 @@ pub mod output;
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,6 +38,9 @@ const TERM_GRACE_TIME: Duration = Duration::from_secs(2);
 const SETTLE_TIME: Duration = Duration::from_millis(500);
 /// The longest time for which output is read after KILL. A process that left the group may write forever.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The exit status of a shell whose command was ended by signal n is this plus n.
+const SHELL_SIGNAL_BASE: i32 = 128;
 
 /// A call of a program: arguments, input, environment and limits.
 #[derive(Debug, Clone, Copy)]
@@ -85,15 +88,10 @@ pub fn supervise(call: &Call<'_>, watch: &mut Watch<'_>) -> ProcessOutput {
     };
     let ended_by_us = running.follow(call.limits, watch);
     running.end(watch);
-    let status = running.group.reap();
-    let own_end = || match status {
-        Ok(status) => status.code().map_or_else(
-            || ProcessEnd::Signalled(status.signal().unwrap_or_default()),
-            ProcessEnd::Exited,
-        ),
+    running.output.how = ended_by_us.unwrap_or_else(|| match running.group.reap() {
+        Ok(status) => running.own_end(status, watch),
         Err(source) => failure(source),
-    };
-    running.output.how = ended_by_us.unwrap_or_else(own_end);
+    });
     running.output
 }
 
@@ -208,6 +206,23 @@ impl Running {
         {
             let _ = self.take(watch);
         }
+    }
+
+    /// Returns the end of a child that we did not end. One that a signal ended may be part of a session that is being ended,
+    /// and gone before our own signal comes: the watcher has a moment to ask for a stop.
+    fn own_end(&mut self, status: ExitStatus, watch: &mut Watch<'_>) -> ProcessEnd {
+        let signalled = status.code().is_none_or(|code| code > SHELL_SIGNAL_BASE);
+        let exited = Instant::now();
+        while signalled && exited.elapsed() < LINGER_TIMEOUT {
+            if watch(Event::Tick).is_break() {
+                return ProcessEnd::Stopped;
+            }
+            let _ = self.take(watch);
+        }
+        status.code().map_or_else(
+            || ProcessEnd::Signalled(status.signal().unwrap_or_default()),
+            ProcessEnd::Exited,
+        )
     }
 
     fn is_over(&self) -> bool {

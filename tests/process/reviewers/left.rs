@@ -1,7 +1,7 @@
 //! What is left of a reviewer after its review, when the review is interrupted, and when it is killed.
 
 use super::{Bench, codex_clean};
-use crate::support::{Background, has, is_alive, kill, wait_for};
+use crate::support::{Background, has, is_alive, signal, wait_for};
 
 /// Returns a script that starts a child in its group, notes both ids, and goes on like this.
 fn with_child(bench: &Bench, then: &str) -> String {
@@ -52,13 +52,10 @@ fn reviewer_ended_with_its_session_has_not_failed() {
     let heeds_it = "trap 'exit 143' TERM\nwhile :; do sleep 0.01; done";
     for reviewer_ends in ["exec sleep 86400", heeds_it] {
         let (bench, review) = review_in_background(reviewer_ends);
-        // One command, in this order: the reviewer is gone before the review hears of it.
-        let ids = noted_processes(&bench).into_iter().chain([review.id()]);
-        let mut signal = std::process::Command::new("kill");
-        signal
-            .args(["-s", "TERM"])
-            .args(ids.map(|id| id.to_string()));
-        assert!(signal.status().unwrap().success());
+        // The reviewer is gone before the review hears of the end.
+        (noted_processes(&bench).into_iter()).for_each(|pid| signal(pid, "TERM"));
+        wait_for_end_of_group(&bench);
+        review.signal("TERM");
         review.end().exits(130).says("the review was interrupted");
         assert_eq!(bench.outcome(), "none", "{reviewer_ends}");
     }
@@ -74,7 +71,7 @@ fn review_killed_runs_again_by_same_line() {
     bench.install("codex", &codex_clean());
     let ran = bench.review("codex", "").exits(0);
     ran.says("no substantive findings");
-    noted_processes(&bench).into_iter().for_each(kill);
+    (noted_processes(&bench).into_iter()).for_each(|pid| signal(pid, "KILL"));
 }
 
 #[test]

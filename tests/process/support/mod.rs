@@ -21,7 +21,7 @@ mod text;
 pub(crate) use claudex_testkit::has;
 pub(crate) use files::{age, copy_into, executable, tree, write, yaml};
 pub(crate) use processes::{
-    Background, WAIT_TIMEOUT, descendants, is_alive, kill, wait_for, within_a_minute,
+    Background, WAIT_TIMEOUT, descendants, is_alive, signal, wait_for, within_a_minute,
 };
 pub(crate) use ran::{Line, Ran, feed, id_of, is_id};
 pub(crate) use stop::{Stop, check_length};

@@ -43,12 +43,7 @@ impl Background {
 
     /// Sends it a signal by name, such as TERM.
     pub(crate) fn signal(&self, name: &str) {
-        let pid = self.id().to_string();
-        let sent = Command::new("kill")
-            .args(["-s", name, &pid])
-            .status()
-            .unwrap();
-        assert!(sent.success());
+        signal(self.id(), name);
     }
 
     /// Waits for its end.
@@ -63,15 +58,15 @@ impl Drop for Background {
             let of_it = descendants(child.id());
             let _ = child.kill();
             let _ = child.wait();
-            of_it.iter().for_each(|pid| kill(*pid));
+            of_it.iter().for_each(|pid| signal(*pid, "KILL"));
         }
     }
 }
 
-/// Ends one process.
-pub(crate) fn kill(pid: u32) {
+/// Sends a process a signal by name, such as TERM. One that has ended does not hear it.
+pub(crate) fn signal(pid: u32, name: &str) {
     let _ = Command::new("kill")
-        .args(["-s", "KILL", &pid.to_string()])
+        .args(["-s", name, &pid.to_string()])
         .stderr(Stdio::null())
         .status();
 }
