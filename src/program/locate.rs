@@ -10,6 +10,7 @@ use super::caller::UNKNOWN;
 use super::exit::{Exit, Failure, with_help};
 use super::incompatible;
 use super::info::ProgramInfo;
+use crate::files::without_dots;
 use crate::hooks::Input;
 use crate::process::environment::GUARD;
 use crate::store::{Active, Listed, LoopId, StateHome, StateSpec, Store, StoreError};
@@ -37,8 +38,8 @@ impl StateFolders {
             for ancestor in start.ancestors() {
                 let store = store_in(state, ancestor, &start);
                 let is_new = stores.iter().all(|known| known.folder() != store.folder());
-                // This follows symlinks: a store that is refused later must not be passed over in silence.
-                if is_new && store.folder().exists() {
+                // A symlink to nowhere is refused later. It must not be passed over in silence.
+                if is_new && store.folder().symlink_metadata().is_ok() {
                     stores.push(store);
                 }
             }
@@ -196,15 +197,17 @@ pub fn for_start(state: &'static StateSpec, dir: &Utf8Path) -> Store {
 /// An absolute path names one folder for all projects: the root of its store is then the project of `start`, which the caller
 /// compares with the root of each loop. It is the user's own choice, so symlinks on the way to it are followed, here and never again.
 fn store_in(state: &'static StateSpec, root: &Utf8Path, start: &Utf8Path) -> Store {
-    let named = state
+    let value = state
         .folder_env
         .and_then(|name| std::env::var(name).ok())
-        .filter(|value| !value.trim().is_empty())
-        .map_or_else(|| state.folder.into(), Utf8PathBuf::from);
+        .filter(|value| !value.trim().is_empty());
+    let value = Utf8Path::new(value.as_deref().unwrap_or(state.folder));
+    // No shell replaces `~` in the settings of a client.
+    let home = Utf8PathBuf::from(std::env::var("HOME").unwrap_or_default());
+    let in_home = value.strip_prefix("~").map(|path| home.join(path));
+    let named = without_dots(in_home.as_deref().unwrap_or(value));
     let (folder, root) = if named.is_absolute() {
-        let existing = named.canonicalize_utf8().ok();
-        let folder = existing.or_else(|| real_path(&named)).unwrap_or(named);
-        (folder, git_top(start))
+        (real_path(&named).unwrap_or(named), git_top(start))
     } else {
         (root.join(named), root)
     };

@@ -66,6 +66,8 @@ fn state_folder_that_leads_into_git_is_refused() {
             "{line}"
         );
     }
+    std::fs::remove_dir_all(cloned.root.join(".git")).unwrap();
+    cloned.answers("status", 1, "is a symlink");
 }
 
 #[test]

@@ -106,11 +106,9 @@ fn relative_state_dir_is_found_in_folders_above() {
 
 #[test]
 fn shared_state_folder_keeps_projects_apart() {
-    let first = Project::new();
+    let first = Project::new().with("CLAUDEX_STATE_DIR", "~/all loops");
     let shared = first.home.join("all loops");
-    let share = |project: Project| project.with("CLAUDEX_STATE_DIR", shared.to_str().unwrap());
-    let first = share(first);
-    let second = share(Project::new());
+    let second = Project::new().with("CLAUDEX_STATE_DIR", shared.to_str().unwrap());
     let loop_id = first.start(&[]);
     assert_eq!(second.fire().approved(), "", "it is another project's");
     let two = second.start(&[]);

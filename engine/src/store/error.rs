@@ -103,7 +103,7 @@ impl StoreError {
     fn help_text(&self) -> &'static str {
         match self {
             Self::Io { source, .. } => match (UntrustedError::in_error(source), source.kind()) {
-                (Some(_), _) => UNTRUSTED_HELP,
+                (Some(_), _) | (_, ErrorKind::NotADirectory) => UNTRUSTED_HELP,
                 (_, ErrorKind::InvalidData | ErrorKind::FileTooLarge) => "fix or remove it",
                 (_, ErrorKind::InvalidInput) => {
                     "give another value, or use a command of the machine; nothing was changed"

@@ -127,9 +127,9 @@ impl Store {
 
     /// Returns why the state folder is not used, if it is there and cannot be trusted or opened.
     pub fn refusal(&self) -> Option<StoreError> {
-        if_there(self.open_folder())
-            .or_io("open", &self.folder)
-            .err()
+        self.folder.symlink_metadata().ok()?;
+        let opened = self.open_folder();
+        opened.or_io("use the state folder", &self.folder).err()
     }
 
     /// Turns it into a store for a look: opening a loop writes nothing, neither its document nor an edit by hand.
@@ -303,7 +303,7 @@ impl Store {
             }
             Ok(())
         };
-        make().or_io("create", &self.folder)
+        make().or_io("create the state folder", &self.folder)
     }
 
     /// Reads a loop's document, unless it is too large to be one.
