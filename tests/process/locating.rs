@@ -185,6 +185,7 @@ fn vanished_state_folder_is_named_once() {
         project.folder().display().to_string().replace('\'', "’")
     );
     project.answers("list", 0, &line);
+    project.answers("status", 0, "is gone with its loops");
     assert_eq!(project.fire().approved(), line);
     assert_eq!(project.fire().approved(), "", "a stop says it once");
     for is_said in [true, false] {

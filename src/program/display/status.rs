@@ -34,8 +34,9 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Ended {
         Some(id) => vec![loops::find(info, Some(id))?],
         None => loops::newest(info)?,
     };
+    let folders = StateFolders::find_here(info.state)?;
     let mut all = Vec::new();
-    let mut problems = Vec::new();
+    let mut problems = folders.vanished(None);
     for (store, id) in found {
         let store = store.to_look();
         match program.app.open(&store, &id, Actor::Person) {
@@ -62,7 +63,6 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Ended {
         out::line(&format!(
             "This project has no loops. Start one with:{start}"
         ));
-        let folders = StateFolders::find_here(info.state)?;
         if !folders.list(Store::archived).is_empty() {
             out::line(&format!("Archived loops:\n    {} list", info.program));
         }
