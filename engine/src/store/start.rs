@@ -101,8 +101,9 @@ impl Store {
             if let Some(file) = file {
                 self.keep_imported(&id, file, &found)?;
             }
+            // The loop has begun, and no full disk takes that back.
             let pid = format!("{}\n", std::process::id());
-            self.write_beside(&id, SIDECARS[0], pid.as_bytes())?;
+            let _ = self.write_beside(&id, SIDECARS[0], pid.as_bytes());
             self.archive_finished(MAX_FINISHED);
         }
         Ok(record)

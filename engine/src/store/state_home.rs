@@ -91,7 +91,7 @@ impl StateHome {
             let key = read_key(&home)?;
             Ok((home, key))
         };
-        if_there(read()).or_io("read your key,", path.join(KEY))
+        if_there(read()).or_io("use your key,", path.join(KEY))
     }
 
     /// Opens the folder and reads the key. Makes both if they are not there.
@@ -109,7 +109,7 @@ impl StateHome {
             let key = read_key(&home)?;
             Ok((home, key))
         };
-        make().or_io("write your key,", path.join(KEY))
+        make().or_io("use your key,", path.join(KEY))
     }
 
     /// Returns the seals of the journals in a state folder, or `None` if this user started no loop there.
