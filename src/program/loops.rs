@@ -67,18 +67,19 @@ pub fn place_of(store: &Store, id: &LoopId) -> Store {
     }
 }
 
-/// Finds the only active loop.
+/// Finds the only active loop. One that cannot be opened counts if there is no other: opening it says why.
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
     let folders = StateFolders::find_here(info.state)?;
-    let mut active = folders.newest(Store::list_active);
-    active.retain(|(_, one)| one.problem.is_none());
-    if let [(store, one)] = &active[..] {
-        return Ok((store.clone(), one.id.clone()));
-    }
-    if !active.is_empty() {
-        let ids: Vec<_> = active.iter().map(|(_, one)| one.id.as_str()).collect();
+    let active = folders.active();
+    let usable = active.partition_point(|(_, one)| one.problem.is_none());
+    if usable > 1 {
+        let usable = active[..usable].iter();
+        let ids: Vec<_> = usable.map(|(_, one)| one.id.as_str()).collect();
         let problem = format!("more than one loop is active: {}", ids.join(", "));
         return Err(Failure::refuse(problem, "give one of these ids"));
+    }
+    if let Some((store, one)) = active.into_iter().next() {
+        return Ok((store, one.id));
     }
     let help = match folders.newest(Store::archived).first() {
         Some((_, one)) => {
