@@ -61,7 +61,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Ende
             .collect();
         ownership::confirm(
             &format!("{list}{counted}. Move all to the archive? Nothing is deleted."),
-            &format!("{counted} would be archived; without a terminal you cannot be asked"),
+            &format!("{counted}, would be archived; without a terminal you cannot be asked"),
             &format!("run it in a terminal, or confirm with:\n    {program} rollback --yes"),
         )?;
     }

@@ -49,14 +49,8 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> 
         }
         Refusal::Store(StoreError::NotOurs { id, path, why }) => match why {
             WhyNotOurs::Journal(_) => {
-                let adopt = format!("adopt {id}");
-                let words = info.slash(&adopt).map(|slash| format!(" with {slash}"));
-                let with_slash = words.unwrap_or_default();
-                // The command is on its own line, so that no shell runs it.
-                format!(
-                    "if you trust it, take it over{with_slash}, in a terminal:\n    {} {adopt}",
-                    info.program
-                )
+                let adopt = info.command(&format!("adopt {id}"));
+                format!("if you trust it, take it over:{adopt}")
             }
             WhyNotOurs::PutBack { .. } => {
                 let resume = info.command(&format!("resume {id}"));
@@ -90,11 +84,8 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
             info.program
         );
     };
-    let opened = LoopId::parse(id, info.state.ids)
-        .ok()
-        .map(|id| store.open(&id).map_err(Refusal::from));
-    let help = match opened {
-        Some(Ok(_)) => {
+    let help = match LoopId::parse(id, info.state.ids).map(|id| store.open(&id)) {
+        Ok(Ok(_)) => {
             let adopt = info.command(&format!("adopt {id}"));
             return format!(
                 "see it with `{} status`; to take it over into this session:{adopt}{}",
@@ -102,11 +93,11 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
                 give_up(info, id, "\nto cancel it")
             );
         }
-        Some(Err(error)) => {
-            let help = help(info, store.root(), &error);
-            help.map(|help| format!("{error}; {help}"))
+        Ok(Err(error)) => {
+            let error = error.into();
+            help(info, store.root(), &error).map(|help| format!("{error}; {help}"))
         }
-        None => None,
+        Err(_) => None,
     };
     let help = help.unwrap_or_else(|| "finish it with the program that began it".to_owned());
     let rollback = info.command("rollback");

@@ -12,7 +12,7 @@ use super::locate::{StateFolders, owner};
 use super::session_start::{MAX_QUIET_TIME, is_for_any_session};
 use super::{durations, incompatible, loops, messages, next_action, out, verbs};
 use crate::machine::{Actor, Raw};
-use crate::store::{LoopId, Store};
+use crate::store::{LoopId, Store, StoreError};
 use crate::text;
 
 /// Resumes a loop: brings it back from the archive, ends its pause, takes its transition `resume`, if it has one here, and
@@ -132,13 +132,13 @@ pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Ended {
     if !yes && !target.from_prompt {
         check_consent(info, &id)?;
     }
-    let taken_over = store.take_over(&id, &Actor::Person.to_string());
-    if taken_over.map_err(Failure::refusal)? {
+    // Without its name, a loop that is not the user's is refused below.
+    let taken_over = || store.take_over(&id, &Actor::Person.to_string());
+    let failed = |error: StoreError| incompatible::failure(info, error.into());
+    if target.id.is_some() && taken_over().map_err(failed)? {
         store.log(&format!("{id} taken over by the user"));
         let root = store.root();
-        out::line(&format!(
-            "Loop {id} was taken over: it belongs to {root} now."
-        ));
+        out::line(&format!("Loop {id} was taken over: it belongs to {root}."));
     }
     let held = loops::open(program, &store, &id, Actor::Person)?;
     adopt_held(held.raw())?;

@@ -1,5 +1,7 @@
 //! Changing a loop: compare-and-swap on its revision, journal first, document second.
 
+use std::io::ErrorKind;
+
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
@@ -130,7 +132,8 @@ impl Store {
         };
         let mut newest = find_newest(&bytes)
             .filter(is_of_machine)
-            .ok_or_else(|| self.not_ours(id, WhyNotOurs::NoJournal))?;
+            .ok_or_else(|| ErrorKind::InvalidData.into())
+            .or_io("find a change of this machine in", &path)?;
         let session = newest.field(names.session).and_then(Json::as_str);
         self.refuse_active(id, session, None)?;
         self.keep_replaced(id, &bytes)?;
