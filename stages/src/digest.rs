@@ -1,4 +1,4 @@
-//! The digest of earlier rounds, which stages get from round 4 on instead of all summaries. It follows from the state.
+//! The digest of earlier rounds, which replaces their summaries from round 4.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -26,9 +26,9 @@ const MAX_CELL_CHARS: usize = 200;
 /// The summaries that counted, by round and stage.
 pub type Kept = BTreeMap<(u32, Stage), Summary>;
 
-/// Returns the digest of the rounds before this one, `rounds-digest.md`. `decisions` are the recorded ones, oldest first.
+/// Returns `rounds-digest.md` for the rounds before this one. The oldest decision comes first.
 ///
-/// The digest has 100 lines at most. If some are left out, the last line names them.
+/// The digest has at most 100 lines. If some are left out, the last line names them.
 pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestamp) -> String {
     let mut rounds: Vec<u32> = kept.keys().map(|(round, _)| *round).collect();
     rounds.retain(|round| *round < before);
@@ -104,8 +104,8 @@ fn row(kept: &Kept, round: u32) -> Json {
     })
 }
 
-/// Returns the gaps that these rounds name, in the order in which they were seen first. One is open as long as each
-/// round that looked names it.
+/// Returns the gaps of these rounds in the order of their first mention. A gap is open as long as
+/// each round that looked names it.
 fn gaps(kept: &Kept, rounds: &[u32]) -> Vec<Json> {
     let mut gaps: Vec<Json> = Vec::new();
     for round in rounds {
@@ -152,18 +152,17 @@ fn cell(words: &str) -> String {
     text::one_line(words, MAX_CELL_CHARS).replace('|', "\\|")
 }
 
-/// Returns whether the digest represents the summaries of earlier rounds.
 pub(crate) fn is_due(pipeline: Pipeline<'_>) -> bool {
     pipeline.round() >= FIRST_DIGESTED_ROUND
 }
 
-/// Makes the folder of the summaries, and writes the digest if it is due and not there as it should be.
+/// Makes the folder of the summaries. Writes the digest if it is due and differs.
 pub(crate) fn write(pipeline: Pipeline<'_>) -> io::Result<()> {
     let folder = Folder::open(&pipeline.0.root())?.make(SUMMARIES)?;
     if !is_due(pipeline) {
         return Ok(());
     }
-    // The time of the dispatch, so that a second writing is the same.
+    // The time of the dispatch makes a second write identical.
     let at: Timestamp = pipeline.open().since.parse().unwrap_or_default();
     let kept = pipeline.kept_summaries();
     let text = digest(&kept, pipeline.round(), &pipeline.decisions(), at);

@@ -1,4 +1,4 @@
-//! The parts of the program that the machine file leaves to Rust: its commands, the start, questions, the lines of `status`.
+//! The program's parts in Rust: commands, start, questions and the lines of `status`.
 
 use camino::Utf8PathBuf;
 use clap::parser::ValueSource;
@@ -23,7 +23,7 @@ use crate::{questions, report, take_up};
 /// The longest line, in characters.
 const MAX_LINE_CHARS: usize = 200;
 
-/// Behaves as the machine file and this file say.
+/// The extension of the machine file.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stages;
 

@@ -11,7 +11,7 @@ use crate::contract::{Flags, Keys, MAX_BYTES, Section, find_row, frontmatter, se
 
 /// The findings: code, severity, problem and fix.
 const FINDINGS: &str = include_str!("gates.txt");
-/// The sections that need questions and that the requirements document needs.
+/// The sections that need questions and that requirements need.
 pub const REQUIRED_SECTIONS: [&str; 8] = [
     "Product Definition",
     "Target Users",
@@ -22,7 +22,7 @@ pub const REQUIRED_SECTIONS: [&str; 8] = [
     "Business Constraints",
     "Assumptions & Risks",
 ];
-/// The sections of the requirements document that its gate does not ask for.
+/// The sections of the requirements that the gate does not need.
 const OPTIONAL_SECTIONS: [&str; 2] = ["Executive Summary", "Screen Inventory"];
 /// The technical words, which requirements avoid.
 const TECHNICAL_WORDS: &str = "api apis backend codebase database databases docker endpoint endpoints \
@@ -42,7 +42,7 @@ const MIN_DEPTH_PERCENT: f64 = 60.0;
 pub struct Gate {
     /// The header of the question about the findings.
     pub(crate) header: &'static str,
-    /// The name of the file that is checked.
+    /// The name of the checked file.
     file: String,
     /// The findings with which the pipeline may not continue: sentences with file and line.
     pub blocking: Vec<String>,
@@ -79,7 +79,7 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
     gate
 }
 
-/// Returns the status of each section by its key: COMPLETE with text, PLACEHOLDER with only a heading, or MISSING.
+/// Returns each section's status by its key: COMPLETE, PLACEHOLDER (only a heading) or MISSING.
 pub(crate) fn section_statuses(requirements: &[u8]) -> Keys {
     let text = String::from_utf8_lossy(requirements);
     let sections = sections(&text, usize::MAX);
@@ -216,7 +216,7 @@ impl Gate {
     }
 }
 
-/// Returns the line of the first heading with this name, and whether there is text below one of them.
+/// Returns the line of the first heading with this name, and whether text follows one of them.
 fn find_section(sections: &[Section<'_>], name: &str) -> Option<(usize, bool)> {
     let name = words(name);
     let is_text = |line: &str| {
@@ -225,7 +225,7 @@ fn find_section(sections: &[Section<'_>], name: &str) -> Option<(usize, bool)> {
     };
     let mut first = None;
     let mut has_text = false;
-    // The level of the heading that the sections are below.
+    // The level of the heading above the sections.
     let mut level = usize::MAX;
     for section in sections {
         if has_words(&words(section.heading), &name) {
@@ -251,8 +251,8 @@ fn has_words(text: &str, words: &str) -> bool {
     format!(" {text} ").contains(&format!(" {words} "))
 }
 
-/// Returns whether the box of a line is whole, such as `- [ ] a`, or broken, such as `- []`, `- [y]` and `-[ ]`.
-/// Returns `None` if the line has no box.
+/// Returns whether a line's box is whole, such as `- [ ] a`, or broken, such as `- []`, `- [y]` and
+/// `-[ ]`. Returns `None` if the line has no box.
 fn is_whole_box(line: &str) -> Option<bool> {
     let item = line.trim_start().strip_prefix(['-', '*', '+'])?;
     let label = item.trim_start_matches(' ').strip_prefix('[')?;

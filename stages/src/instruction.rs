@@ -15,7 +15,7 @@ use crate::{digest, questions};
 
 /// The round at which the user is warned.
 const WARNING_ROUND: u32 = 5;
-/// The most of the context of the stage before that a dispatch quotes, in characters.
+/// The most characters of the previous stage's context that a dispatch quotes.
 const MAX_CONTEXT_CHARS: usize = 2_000;
 
 pub(crate) struct Instruction {
@@ -84,7 +84,7 @@ pub(crate) fn overdue_warning(pipeline: Pipeline<'_>) -> Option<String> {
     is_over.then(|| format!("{stage} has been open for more than {limit} minutes, twice its time."))
 }
 
-/// Returns the values of the instruction to start a coordinator, and writes the digest that it reads.
+/// Returns the values of the instruction `dispatch`, and writes the digest that it needs.
 fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
     digest::write(pipeline)
         .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))?;
@@ -178,7 +178,7 @@ fn variables(pipeline: Pipeline<'_>) -> Keys {
     merge([all, of_coordinator, of_stage])
 }
 
-/// Returns the gaps for research, which runs in a later round only after stage 4 sent it back.
+/// Returns the gaps for research, which is repeated only if stage 4 sent it back.
 fn focus(pipeline: Pipeline<'_>) -> Vec<String> {
     let before = (pipeline.round() - 1, Stage::ResponseAnalysis);
     let summary = pipeline.kept_summaries().remove(&before);
@@ -186,7 +186,7 @@ fn focus(pipeline: Pipeline<'_>) -> Vec<String> {
     gaps.unwrap_or_default()
 }
 
-/// Returns the context that the stage before left, cut with the path of the whole.
+/// Returns the context from the previous stage. If it is cut, it names the file of the whole.
 fn prior_context(pipeline: Pipeline<'_>) -> String {
     let stage = pipeline.stage().number();
     let counted = pipeline.counted_summaries();
@@ -204,7 +204,7 @@ fn prior_context(pipeline: Pipeline<'_>) -> String {
     context
 }
 
-/// Returns the earlier summaries by their paths. From round 4 on the digest represents those of earlier rounds.
+/// Returns the paths of earlier summaries. From round 4 the digest replaces earlier rounds.
 fn prior_summaries(pipeline: Pipeline<'_>) -> String {
     let round = pipeline.round();
     if round < 2 {

@@ -1,8 +1,8 @@
 //! Stage pipelines: seven stages whose coordinators each report by a summary file.
 //!
-//! [`contract`] is the Summary Contract: the summary file, its rules, and the lenient reader. It uses nothing of the
-//! pipeline. `report` takes a summary and then the transition that follows, `questions` takes an answer of the user, and
-//! `instruction` says to the agent what comes next.
+//! [`contract`] has the Summary Contract: the summary file, its rules and the lenient reader. It
+//! does not depend on the pipeline. `report` takes a summary and the transition that follows,
+//! `questions` takes an answer of the user, and `instruction` has the agent's next step.
 
 use claudex_loop::program::Program;
 use contract::Keys;

@@ -1,4 +1,4 @@
-//! The questions to the user whose options depend on the summary or the files, and the record of the answers.
+//! The questions whose options depend on the summary or the files, and the record of answers.
 
 use claudex_loop::behaviours::ask::{Answer, Asked};
 use claudex_loop::machine::{Raw, Refusal};
@@ -65,7 +65,7 @@ fn pause() -> Answer {
     option("Pause", Transition::Pause, "Wait until you resume.")
 }
 
-/// Returns the key under which the answer to a stage's question is recorded in a round: the digest of its text and labels.
+/// Returns the key of the answer to a stage's question: the digest of its text and labels.
 pub(crate) fn answer_key(pipeline: Pipeline<'_>, question: &Question) -> String {
     let labels = question.options.iter().map(|option| &option.label);
     let place = (pipeline.stage(), pipeline.round());
@@ -129,7 +129,6 @@ pub(crate) fn failure_question(raw: &Raw) -> Asked {
 
 /// Returns the key under which an answer in a phase is recorded, or `None` if it is not recorded.
 pub(crate) fn key(raw: &Raw, phase: Phase) -> Option<String> {
-    // With whether the phase asks once in a round.
     let (key, is_once) = match phase {
         Phase::Asking | Phase::Deciding => ("stage_{stage}_round_{round}_question", false),
         Phase::Failed => ("recovery_stage_{stage}_round_{round}", false),

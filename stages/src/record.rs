@@ -21,7 +21,7 @@ const KEYS: [(&str, Setter); 5] = [
     ("panel_members_count", AnyLoop::set_panel_members_count),
 ];
 
-/// Records the effect of a transition on the open stage: of its report, or of a decision of the user.
+/// Records the effect of a transition on the open stage.
 pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, next: &Transition) -> Noted {
     let stage = Pipeline(held.raw()).stage();
     let (Some(status), _) = effect(held, next) else {
@@ -46,8 +46,8 @@ pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, next: &Transit
     }
 }
 
-/// Returns the status of the open stage after a transition, or `None` if it stays as it is, and whether the dispatch stays
-/// open, so that its summary can still count.
+/// Returns the new status of the open stage, if it changes, and whether the dispatch stays open, so
+/// that its summary can still count.
 fn effect(held: &AnyLoop, next: &Transition) -> (Option<&'static str>, bool) {
     use Transition::{
         Ask, Back, Block, Cancel, CheckFiles, Complete, Decide, Doubt, Fail, GoBack, GoOn, Pause,
@@ -74,7 +74,7 @@ fn effect(held: &AnyLoop, next: &Transition) -> (Option<&'static str>, bool) {
     }
 }
 
-/// Returns the dispatch after a transition: the one before, whose summary can still count, or a new one.
+/// Returns the open dispatch if its summary can still count, or else a new one.
 pub(crate) fn dispatch_after(held: &AnyLoop, next: &Transition, before: Open) -> Open {
     use Transition::{Force, Pause, Repeat, Resume, Retry, Standard, Tell, Wait};
     let pipeline = Pipeline(held.raw());
@@ -125,7 +125,6 @@ fn note_flags(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
     })]))
 }
 
-/// Records the failure of the open stage.
 pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Noted {
     let stage = held.fields().stage;
     let error = match open.problem.as_str() {

@@ -1,5 +1,5 @@
-//! `report` and `recover`: keep a summary, record it, and take the transition that follows, all in one write. The last part has
-//! the table of the workflow: the transition that follows a summary.
+//! `report` and `recover`: they record a summary and take the transition that follows, in one
+//! write. The workflow's table is at the end: the transition for each summary.
 
 use claudex_loop::machine::Refused;
 use claudex_loop::program::exit::{Exit, Failure};
@@ -30,7 +30,7 @@ const MAX_GAP_CHARS: usize = 250;
 /// The pipeline as it is now, or its refused transition. A failure changed nothing.
 type ReportResult = Result<Result<AnyLoop, Refused<AnyLoop>>, Failure>;
 
-/// Takes the summary of the open stage. The second refusal of a dispatch asks the user, so that no agent reports for ever.
+/// Takes the summary of the open stage. The second refusal asks the user, or an agent could loop.
 pub(crate) fn report(held: AnyLoop) -> ReportResult {
     require_open(&held)?;
     let pipeline = Pipeline(held.raw());
@@ -62,7 +62,6 @@ fn require_open(held: &AnyLoop) -> Result<(), Failure> {
     Err(Failure::refuse(problem, help))
 }
 
-/// Returns whether a report was refused since the open dispatch began.
 fn was_refused(pipeline: Pipeline<'_>) -> bool {
     let journal = pipeline.0.journal().unwrap_or_default();
     let is_report = |entry: &Entry| {
@@ -77,7 +76,7 @@ fn was_refused(pipeline: Pipeline<'_>) -> bool {
     newest.any(is_report)
 }
 
-/// Takes the results of a coordinator that has ended without a report: its summary, or else its files.
+/// Takes the results of a coordinator that ended without a report: its summary, or else its files.
 pub(crate) fn recover(held: AnyLoop) -> ReportResult {
     if held.phase() == Phase::Recovering {
         return accept_files(held);
@@ -115,8 +114,8 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
     take_next(held, next, Some((summary, bytes)), "", tell, details)
 }
 
-/// Takes the files of a coordinator that left no summary, if they show that the stage was done. Stage 5 always
-/// asks: its summary may have said NOT_READY. Stage 7 never does.
+/// Takes the files of a coordinator that left no summary, if they show that the stage was
+/// done. Stage 5 always asks, because its summary may have been NOT_READY. Stage 7 never does.
 fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
@@ -137,7 +136,7 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
     take_next(held, next, Some(minimal), "", tell, details)
 }
 
-/// Takes the result that the user accepted: the summary in its file, else the one that counted, else one for the new files.
+/// Takes the accepted result: the summary in its file, else the counted one, else the new files.
 fn accept_files(held: AnyLoop) -> ReportResult {
     let pipeline = Pipeline(held.raw());
     let is_usable = |(summary, _): &Taken| summary.status != Status::Failed;
@@ -175,8 +174,8 @@ fn minimal_summary(pipeline: Pipeline<'_>) -> Taken {
     (summary, bytes)
 }
 
-/// Records a summary, or the problem of a lost one, and takes the transition that follows. `tell` is for the user,
-/// `details` are for `status`.
+/// Records a summary, or the problem of a lost one, and takes the transition that follows. `tell`
+/// is for the user, `details` are for `status`.
 fn take_next(
     mut held: AnyLoop,
     next: Transition,
@@ -309,7 +308,6 @@ fn gate(pipeline: Pipeline<'_>, summary: &Summary) -> Gate {
     }
 }
 
-/// Returns the transition that asks the user about the gaps of a gate.
 fn block_on_gaps(gate: &Gate) -> Transition {
     let lines = gate.lines();
     let first = lines.first().map_or("", |gap| gap.trim_end_matches('.'));
@@ -321,7 +319,7 @@ fn block_on_gaps(gate: &Gate) -> Transition {
     Transition::Block { gate, gap }
 }
 
-/// Returns whether too few ThinkDeep calls were made, and the user has not accepted that in this round.
+/// Returns whether too few ThinkDeep calls were made, and the user did not accept that.
 fn is_shallow(pipeline: Pipeline<'_>, summary: &Summary) -> bool {
     let key = format!("thinkdeep_round_{}", pipeline.round());
     let is_decided = pipeline.decisions().contains_key(&key);

@@ -22,13 +22,13 @@ pub(crate) type Taken = (Summary, Vec<u8>);
 /// The folder of the summaries, from the project's root.
 pub(crate) const SUMMARIES: &str = "requirements/.stage-summaries";
 
-/// The open dispatch: the facts recorded at its begin, and its result so far.
+/// The open dispatch: the facts recorded at its start, and its result so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Open {
     /// The time of the dispatch.
     pub since: String,
-    /// The digests of the summaries and key artifacts that were there before.
+    /// The digests of the summaries and key artifacts that already existed.
     pub before: BTreeMap<String, String>,
     /// The user's `question` and `answer`, for the stage that asked.
     pub answer: Option<Json>,
@@ -40,7 +40,7 @@ pub struct Open {
     pub standard: bool,
     /// The summary that counted for this dispatch.
     pub summary: Option<String>,
-    /// The reason why there is no summary, such as "ended without a summary"; empty if there is one.
+    /// The reason for a missing summary, such as "ended without a summary"; otherwise empty.
     pub problem: String,
     /// The sentences for the user.
     pub tell: Vec<String>,
@@ -59,7 +59,7 @@ pub struct CountedSummary {
     pub digest: String,
 }
 
-/// A view of a pipeline: its loop and the files of the project.
+/// A pipeline: its loop and the files of the project.
 #[derive(Clone, Copy)]
 pub(crate) struct Pipeline<'l>(pub(crate) &'l Raw);
 
@@ -90,7 +90,7 @@ impl Pipeline<'_> {
         format!("{}-{}", self.0.id(), self.0.count("dispatch"))
     }
 
-    /// Returns the key artifacts of the open stage: those that are new since the dispatch, and the others.
+    /// Returns the key artifacts of the open stage: those new since the dispatch, and the others.
     pub(crate) fn artifacts(self) -> (Vec<String>, Vec<String>) {
         let before = self.open().before;
         let is_new = |path: &String| {
@@ -101,7 +101,7 @@ impl Pipeline<'_> {
         all.into_iter().partition(is_new)
     }
 
-    /// Returns whether the new artifacts show that the open stage was done. Stage 1 has none to show.
+    /// Returns whether new artifacts show that the open stage was done. Stage 1 has none.
     pub(crate) fn has_artifacts(self) -> bool {
         let (new, missing) = self.artifacts();
         match self.stage() {
@@ -163,12 +163,11 @@ impl Pipeline<'_> {
     }
 }
 
-/// Returns the path of a stage's summary, from the project's root.
 pub(crate) fn summary_file(stage: Stage) -> String {
     format!("{SUMMARIES}/stage-{}-summary.md", stage.number())
 }
 
-/// Returns the present time as the document writes it.
+/// Returns the current time as the document writes it.
 pub(crate) fn now() -> String {
     format!("{:.0}", Timestamp::now())
 }
@@ -179,8 +178,8 @@ pub(crate) fn merge(objects: impl IntoIterator<Item = Json>) -> Keys {
     objects.into_iter().flat_map(keys).collect()
 }
 
-/// Returns a dispatch that begins now. The files of the project tell later whether a stage was done: all summaries, and
-/// the key artifacts of this round and the next.
+/// Returns a dispatch that begins now, with the digests of all summaries and of the key artifacts
+/// of this round and the next. By them a new file is recognized later.
 pub(crate) fn new_dispatch(root: &Utf8Path, round: u32) -> Open {
     let artifacts = [round, round.saturating_add(1)]
         .into_iter()

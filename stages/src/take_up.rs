@@ -1,5 +1,5 @@
-//! The state document of schema 2 that has no journal: `take-up` continues from it, and `start --anew` moves it aside.
-//! Only the user may. Keys that are not read here stay as they are.
+//! State documents of schema 2 without a journal: `take-up` continues them, and `start --anew`
+//! moves them aside. Only the user may. Keys that are not read here stay as they are.
 
 use std::io;
 
@@ -34,12 +34,12 @@ struct Schema2 {
     next_step: Option<String>,
 }
 
-/// Returns the document of a pipeline that begins where another program's document stopped, or why it cannot begin.
+/// Returns the document of a pipeline that continues another program's, or the reason against it.
 fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     let text = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let document = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
-    // A document of this program, whose journal is gone.
+    // A document of this program whose journal is missing.
     if keys.contains_key("loop") {
         return Ok(text.to_owned());
     }
@@ -102,15 +102,15 @@ pub(crate) fn take_up(program: &Program) -> Ended {
     import::import(program, "take-up", &file, None, convert)
 }
 
-/// Returns the pipeline of this program in the project: the one under way, or else one that is over.
+/// Returns this program's pipeline in the project: the active one, or else one that has ended.
 fn own_pipeline(store: &Store) -> Option<Listed> {
     let listed = store.list().into_iter();
     let own = listed.filter(|one| store.loop_folder(&one.id).exists());
     own.max_by_key(|one| !one.terminal)
 }
 
-/// Moves the files that are there aside if `--anew` asks for it and no pipeline of this program is under way. Without `--anew`,
-/// refuses a document that has no journal.
+/// Moves existing files aside if `--anew` asks for it and no pipeline of this program is active.
+/// Without `--anew`, refuses a document that has no journal.
 pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     let store = request.store;
     let own = own_pipeline(store);

@@ -10,7 +10,6 @@ use crate::files::name::{Group, Name};
 use crate::typestate::PHASES;
 use crate::{Phase, stops, work};
 
-/// Returns the variables.
 pub(crate) fn variables(raw: &Raw) -> Variables {
     let path = |name: Name| format!("{}/{name}", dir(raw));
     let review = review_to_answer(raw);
@@ -35,7 +34,6 @@ pub(crate) fn dir(raw: &Raw) -> String {
     format!(".taskie/plans/{}", raw.id())
 }
 
-/// Returns the phase of a loop.
 pub(crate) fn phase(raw: &Raw) -> Phase {
     PHASES[raw.phase()]
 }
@@ -63,7 +61,7 @@ pub(crate) fn word(phase: Phase) -> &'static str {
     phase.info().stored
 }
 
-/// Reads a word of `next_phase`, also of the bash version, or returns `None` if there is none.
+/// Reads a word of `next_phase`, also of the bash version. Returns `None` for an unknown word.
 pub(crate) fn parse_word(text: &str) -> Option<Phase> {
     match text {
         "next-task" => Some(Phase::CompleteTask),
@@ -86,7 +84,7 @@ pub(crate) fn legal_words() -> String {
     )
 }
 
-/// Returns the group and the number of the review that is to be answered in the loop's phase.
+/// Returns the group and number of the review that the agent must answer in this phase.
 pub(crate) fn review_to_answer(raw: &Raw) -> Option<(Group, u64)> {
     let group = match phase(raw) {
         Phase::PostPlanReview => Group::Plan,
@@ -98,10 +96,10 @@ pub(crate) fn review_to_answer(raw: &Raw) -> Option<(Group, u64)> {
     Some((group, raw.count("review_file")))
 }
 
-/// Returns the number of the task that is under way, or next.
+/// Returns the number of the current task, or else of the next one.
 pub(crate) fn task(raw: &Raw, directory: &Directory) -> Option<u64> {
     match phase(raw) {
-        // One whose row says done and whose subtasks do not is still under way.
+        // A task whose row is done, but whose subtasks are not, is still current.
         Phase::CompleteTask | Phase::CompleteTaskTdd => {
             work::newest_done(raw, directory).or_else(|| directory.next_task())
         }

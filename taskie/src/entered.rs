@@ -13,10 +13,10 @@ use crate::files::name::Name;
 use crate::stops::FOUND;
 use crate::{Phase, context, stops, summary, work};
 
-/// The longest time that a stop waits for git.
+/// The time limit for git during a stop.
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Records the facts of the entry into a phase. Returns sentences for the user if the plan is over.
+/// Records the entry into a phase. Returns sentences for the user if the plan has ended.
 pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
     let phase = context::phase(raw);
     let Some(edge) = raw.last_edge() else {
@@ -73,14 +73,14 @@ fn set(raw: &Raw, field: &str, value: impl Into<Json>) -> Result<(), String> {
     set.map(drop).map_err(|error| error.to_string())
 }
 
-/// Returns the commit that is checked out, or only zeros if there is none.
+/// Returns the current commit, or only zeros if there is none.
 fn commit(raw: &Raw) -> String {
     let command = "rev-parse --verify --quiet HEAD^{commit}";
     git::call(&raw.root(), command, GIT_TIMEOUT).unwrap_or_else(|_| "0".repeat(40))
 }
 
-/// Records the facts that the document of a plan that was taken up lacks: the counts of tasks and
-/// reviews, the reviews that were there, and the one to answer. Does so once.
+/// Records the facts that the document of a taken-up plan lacks: the counts of tasks and reviews,
+/// the existing reviews, and the review to answer. Does so once.
 pub(crate) fn record_taken_up(raw: &Raw) -> Result<(), String> {
     let journal = raw.journal().map_err(|error| error.to_string())?;
     let first = journal.first().and_then(Entry::change);
@@ -115,7 +115,7 @@ pub(crate) fn record_taken_up(raw: &Raw) -> Result<(), String> {
     noted.map_err(|error| error.to_string())
 }
 
-/// Records the findings that the user accepts: those of the newest review of a phase.
+/// Records the findings of the newest review of a phase, which the user accepts.
 fn note_accepted(raw: &Raw, phase: &str) -> Result<(), String> {
     let journal = raw.journal().map_err(|error| error.to_string())?;
     let mut changes = journal.iter().rev().filter_map(Entry::change);

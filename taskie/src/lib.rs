@@ -1,4 +1,4 @@
-//! Taskie, stateful: a plan, its tasks and their code, each reviewed until two reviews in a row are clean.
+//! Taskie, stateful: a plan, its tasks and their code, each reviewed until two clean reviews.
 
 claudex_loop::machine!(taskie as typestate);
 

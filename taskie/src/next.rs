@@ -1,4 +1,4 @@
-//! The next step of a crashed or new session: the decision table C1 to C26. It moves nothing.
+//! The decision table C1 to C26: the next step of a crashed or new session. It changes nothing.
 
 use claudex_loop::machine::Raw;
 use claudex_loop::message::{Message, Render as _};
@@ -12,12 +12,12 @@ use crate::files::name::{Group, Name};
 use crate::files::task::TaskFile;
 use crate::{Phase, work};
 
-/// The state, as far as the table reads it.
+/// The state as the table reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// No state.json, or one that is not a JSON object and has no journal.
     None,
-    /// The file is no JSON object, and the journal has the last state.
+    /// The file is no JSON object. The journal has the last state.
     Broken,
     /// The file can be read.
     There(Fields),
@@ -32,7 +32,7 @@ pub struct Fields {
     pub phase: String,
     /// `current_task`, or `None` for null.
     pub current_task: Option<u64>,
-    /// The task whose row is done and that was not reviewed yet, if the plan has a journal.
+    /// The task whose row is done but that has no review yet, if the plan has a journal.
     #[serde(skip)]
     pub unreviewed: Option<u64>,
 }
@@ -67,7 +67,7 @@ pub struct Next {
     pub row: &'static str,
     /// The next step, as an instruction for the agent.
     pub step: String,
-    /// The reason, as a sentence without its stop.
+    /// The reason, as a sentence without a full stop.
     pub why: String,
 }
 
@@ -115,7 +115,7 @@ impl Next {
     }
 }
 
-/// Returns the first row of the table that fits.
+/// Returns the first matching row of the table.
 pub fn next(state: &State, files: &Directory) -> Next {
     match state {
         State::None => without_state(files),
@@ -124,14 +124,14 @@ pub fn next(state: &State, files: &Directory) -> Next {
     }
 }
 
-/// Returns the phase that ran last. The bash version may write the name of a command as the next one.
+/// Returns the last phase. As the next one, the bash version may write the name of a command.
 fn last_phase(fields: &Fields) -> &str {
     let next_phase = fields.next_phase.as_deref();
     let command = next_phase.filter(|next| parse_word(next) == Some(Phase::Standalone));
     command.unwrap_or(&fields.phase)
 }
 
-/// Returns the first line of the table that fits a state.
+/// Returns the first line of the table that matches a state.
 fn key(fields: &Fields, files: &Directory) -> &'static str {
     let next_phase = fields.next_phase.as_deref();
     let Some(at) = next_phase.map_or(Some(Phase::Standalone), parse_word) else {
@@ -177,7 +177,7 @@ fn key(fields: &Fields, files: &Directory) -> &'static str {
         Phase::Cancelled | Phase::Errored => "C21ended",
         Phase::Standalone => match last_phase(fields) {
             "complete" => "C21",
-            // A task was being done without automation.
+            // A task was in progress without automation.
             "implementation" | "next-task" | "next-task-tdd" | "complete-task"
             | "complete-task-tdd" | "continue-task" => "C22",
             _ => "C23",
@@ -185,7 +185,7 @@ fn key(fields: &Fields, files: &Directory) -> &'static str {
     }
 }
 
-/// Returns the next step of a plan without a state: that of the state that its files imply.
+/// Returns the next step of a plan without a state, which its files imply.
 fn without_state(files: &Directory) -> Next {
     let (implied, why) = implied_fields(files);
     let goes_on = implied.phase == "continue-task" && implied.current_task.is_some();

@@ -1,4 +1,4 @@
-//! The structure rules S1 to S10 of a plan's directory: one function that names every violation.
+//! The structure rules S1 to S10 of a plan's directory: one function that names all violations.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ pub struct TaskCounts {
     pub total: u64,
     /// The number of tasks that passed their review.
     pub done: u64,
-    /// The task under review, 0 if it is none of them, or `None` while one is being done.
+    /// The task under review, 0 for none of them, or `None` while the agent does one.
     pub current: Option<u64>,
 }
 
-/// Returns everything in a directory that breaks a rule, rule by rule. `counts` is set if a task is
-/// under way. `asked` are the reviews that the agent has to answer, by default all.
+/// Returns all violations in a directory, rule by rule. `counts` is set if a task is current.
+/// `asked` are the reviews that the agent has to answer, by default all.
 pub fn violations(
     directory: &Directory,
     counts: Option<TaskCounts>,
@@ -64,7 +64,7 @@ fn violation(rule: u8, file: impl ToString, what: impl Into<String>) -> Problem 
     Problem::new(rule, &file.to_string(), None, what)
 }
 
-/// Returns the violation of a file without the file that it belongs to.
+/// Returns the violation of a file whose companion is missing.
 fn missing_companion(directory: &Directory, name: Name) -> Option<Problem> {
     let (rule, needed, fix) = match name {
         Name::Review(group, _) => (4, group.document()?, "write that, or remove the review"),
@@ -84,7 +84,7 @@ fn missing_companion(directory: &Directory, name: Name) -> Option<Problem> {
 fn miscounted(counts: TaskCounts, directory: &Directory) -> Vec<Problem> {
     let mut found = Vec::new();
     let active = directory.active().count() as u64;
-    // The row of a task that the user adds during a review of code may follow with the next task.
+    // If the user adds a task during a review of code, its row may follow with the next task.
     let may_follow = counts.current.is_some_and(|task| task > 0) && active < counts.total;
     if active != counts.total && !may_follow {
         let problem = format!(
@@ -106,7 +106,7 @@ fn miscounted(counts: TaskCounts, directory: &Directory) -> Vec<Problem> {
     found
 }
 
-/// Returns the reviews that have no answer although a newer one of their group is there.
+/// Returns the reviews without an answer that are followed by a newer one of their group.
 fn unanswered(directory: &Directory, asked: Option<&BTreeSet<Name>>) -> Vec<(Group, u64)> {
     let reviews = directory.names().filter_map(|name| match name {
         Name::Review(group, number) if asked.is_none_or(|asked| asked.contains(&name)) => {

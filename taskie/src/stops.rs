@@ -19,10 +19,10 @@ use crate::typestate::{
 };
 use crate::{AnyLoop, Loop, OnStop, Phase, context, work};
 
-/// The note of the reviews that were there when a plan was taken up: its `files` are names in the plan's directory.
+/// The note of the reviews that existed when a plan was taken up, by their file names.
 pub(crate) const FOUND: &str = "reviews-found";
 
-/// The stop of a plan.
+/// The stop handler of a plan.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Taskie;
 
@@ -81,7 +81,7 @@ impl OnStop for Taskie {
 
 /// Takes the transition of complete work, or reminds the agent of missing files.
 fn stop(held: AnyLoop) -> Stopped {
-    // A directory that cannot be read breaks a rule, and no stop comes here then.
+    // An unreadable directory breaks a rule, so no stop gets here.
     let directory = directory(held.raw()).unwrap_or_default();
     let transition = match work::transition(held.raw(), &directory) {
         Ok(transition) => transition,
@@ -91,7 +91,6 @@ fn stop(held: AnyLoop) -> Stopped {
     try_in_turn(held, &[&|held| work::take(held, transition.clone())])
 }
 
-/// Reads the directory that has a loop's plan.
 pub(crate) fn directory(raw: &Raw) -> std::io::Result<Directory> {
     Directory::read_plan(&raw.root(), raw.id().as_str())
 }
@@ -100,9 +99,9 @@ pub(crate) fn directory(raw: &Raw) -> std::io::Result<Directory> {
 pub(crate) fn violations(raw: &Raw, directory: &Directory) -> Vec<Problem> {
     let coding = task_counts(raw);
     let mut found = rules::violations(directory, coding, None);
-    // The whole journal is read only if it may excuse a violation, so that old plans cost no more.
+    // The whole journal is read only if it may excuse a violation, to keep old plans fast.
     if found.iter().any(|violation| violation.rule == 6) {
-        // Those that the agent was asked to answer, and not those made by hand, forged or cut off.
+        // Only the reviews that the agent had to answer: none by hand, forged or cut off.
         let journal = raw.journal().unwrap_or_default();
         let changes = journal.iter().filter_map(Entry::change);
         let asking = changes.filter(|change| ["fail", "pass"].contains(&change.what.as_str()));
@@ -131,7 +130,7 @@ fn task_counts(raw: &Raw) -> Option<TaskCounts> {
     })
 }
 
-/// Returns the reviews of these runs, and those that were there when the plan was taken up.
+/// Returns the reviews of these runs, and those that existed when the plan was taken up.
 pub(crate) fn known_reviews(journal: &[Entry], counts: impl Fn(&Run) -> bool) -> BTreeSet<Name> {
     let name = |run: Run| Name::parse(run.ended.findings?.path.file_name()?);
     let runs = runs::read(journal).into_iter().filter(counts);

@@ -1,4 +1,4 @@
-//! The parts of the program that the machine file leaves to Rust: the lines of `status`, and the next action.
+//! The program's extension for Taskie: the lines of `status`, and the next action.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ impl Extension for Taskie {
                 raw.count("consecutive_clean")
             ));
         }
-        // At a task the next action names them.
+        // At a task, the next action names them.
         let refused = refused_commands(raw, &directory);
         let at = context::word(context::phase(raw));
         lines.extend(refused.filter(|_| !at.starts_with("complete-task")));

@@ -1,4 +1,4 @@
-//! The agent's work in a phase, and the transition that follows. A stop and `advance` call this.
+//! The agent's work in a phase, and the transition that follows. Stops and `advance` call this.
 
 use claudex_loop::Refused;
 use claudex_loop::machine::Raw;
@@ -21,7 +21,7 @@ pub(crate) struct Missing {
     pub(crate) what: String,
 }
 
-/// Returns the transition that follows if the work of the phase is complete, or else the missing part.
+/// Returns the next transition if the work of the phase is complete, or else the missing part.
 pub(crate) fn transition(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     match context::phase(raw) {
         Phase::NewPlan if directory.has_complete_plan() => Ok(Transition::Planned),
@@ -46,7 +46,7 @@ fn missing(reminds: bool, what: impl Into<String>) -> Result<Transition, Missing
     })
 }
 
-/// Looks for the task that was done since the last one passed its review.
+/// Looks for the task that was done since the previous one passed its review.
 fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     let newest = newest_done(raw, directory);
     let file = |task: &u64| directory.task_files.get(task);
@@ -73,7 +73,7 @@ fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     )
 }
 
-/// Returns whether a file outside of the plans has changed since the task under way began. A tree
+/// Returns whether a file outside of the plans has changed since the current task began. A tree
 /// that cannot be compared counts as changed: the review then names the problem.
 fn has_code(raw: &Raw) -> bool {
     let read = SubjectText::read(raw, &CODE_REVIEW_REVIEW, false);
@@ -96,7 +96,7 @@ fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     Ok(Transition::Addressed { total })
 }
 
-/// Takes a transition of the agent's work. If the plan has no reviews, skips the one after it.
+/// Takes a transition of the agent's work. Skips the review after it if the plan has none.
 pub(crate) fn take(held: AnyLoop, transition: Transition) -> Result<AnyLoop, Refused<AnyLoop>> {
     let now = held.take_transition(transition)?;
     if now.phase().review().is_some() && now.fields().max_reviews == 0 {
@@ -112,7 +112,7 @@ pub(crate) fn count_tasks(directory: &Directory) -> Option<(u64, u64)> {
     Some((total, directory.done().count() as u64))
 }
 
-/// Returns the task whose row is done and that was not reviewed yet.
+/// Returns the task whose row is done and that has no review yet.
 pub(crate) fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     if directory.done().count() as u64 <= raw.count("tasks_done") {
         return None;
@@ -122,7 +122,7 @@ pub(crate) fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     let came_to_review = changes.filter(|change| change.what == "task_done");
     let task = |change: &ChangeEntry| to_count(change.field("current_task")?);
     let reviewed: Vec<u64> = came_to_review.filter_map(task).collect();
-    // Reviews before the plan was taken up are not known: the newest file counts.
+    // Reviews before the plan was taken up are unknown: the newest file counts.
     let unreviewed = directory.done().filter(|id| !reviewed.contains(id));
     unreviewed.max_by_key(|id| (directory.modified(Name::Task(*id)), *id))
 }
@@ -140,7 +140,7 @@ pub(crate) fn plan_digest(directory: &Directory) -> String {
     format!("plan:{}", directory.plan_digest())
 }
 
-/// Returns whether the plan or a task differs from the text that passed its review. A new task is no change.
+/// Returns whether the plan or a task differs from its reviewed text. New tasks do not count.
 pub(crate) fn is_changed(raw: &Raw, directory: &Directory) -> bool {
     let current = reviewed_digests(directory);
     let reviewed = raw.text("reviewed");

@@ -1,4 +1,4 @@
-//! The decision table and the structure rules, case by case: `fixtures/rows.txt`, `fixtures/violations.txt`.
+//! The decision table and the structure rules: `fixtures/rows.txt`, `fixtures/violations.txt`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -96,7 +96,7 @@ fn rows_follow_from_state_and_files() {
     assert_eq!(rows.len(), 26);
 }
 
-/// Returns everything that breaks a rule, a line each.
+/// Returns all violations, one per line.
 fn violations_of(
     files: &str,
     coding: Option<TaskCounts>,
@@ -133,7 +133,7 @@ fn all_violations_are_named_at_once() {
 
 #[test]
 fn reviews_by_hand_need_no_answer() {
-    // They also ask for no answer of an older one.
+    // They also ask for no answer to an older one.
     for number in [9, 10] {
         let to_answer = BTreeSet::from([Name::Review(Group::Plan, number)]);
         let files = "plan.md # Plan; plan-review-9.md; plan-review-10.md";
@@ -159,12 +159,12 @@ fn table_agrees_with_counts() {
     let lost = "S10 tasks.md: 2 tasks are pending or done, and the plan has 3; put the table back: the user adds and drops tasks";
     let added = "S10 tasks.md: 2 tasks are pending or done, and the plan has 1; put the table back: the user adds and drops tasks";
     for (table, total, done, current, expected) in [
-        // The task that is being done may be done by now; the one under review as well.
+        // The current task may already be done; so may the one under review.
         (half, 2, 1, None, ""),
         (half, 2, 0, None, ""),
         (half, 2, 0, Some(1), ""),
         (half, 2, 1, Some(2), ""),
-        // The row of a task that the user adds during a review may follow.
+        // If the user adds a task during a review, its row may follow later.
         (half, 3, 1, Some(2), ""),
         (half, 2, 0, Some(2), passed),
         ("tasks.md 1 done, 2 done", 2, 0, None, ahead),

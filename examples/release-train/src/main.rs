@@ -1,3 +1,3 @@
-//! A release train that Claude Code's Stop hook drives. Everything that it does is in `machine.toml`.
+//! A release train that Claude Code's Stop hook drives. `machine.toml` declares all of it.
 
 claudex_loop::main!(release_train);

@@ -1,4 +1,4 @@
-//! The rules of a summary but for the types of its flags. Each function corrects the summary as a lenient reader takes it.
+//! The rules of a summary, except for flag types. Most checks also correct the summary.
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use claudex_loop::store::to_plain;
@@ -16,7 +16,7 @@ const NEXT_ACTION: &str = "/flags/next_action";
 const DECISION: &str = "/flags/validation_decision";
 
 impl Reader<'_> {
-    /// Returns the summary of a text, or `None` if its frontmatter cannot be read, or its stage or status is unknown.
+    /// Returns the summary, or `None` if its frontmatter, stage or status cannot be read.
     pub(super) fn read(&mut self, text: &str) -> Option<Summary> {
         let Some((end, _)) = file::split(text) else {
             return self.fail(Rule::NoFrontmatter, Place::START, "");
@@ -71,7 +71,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Reports a value that is there and differs from the expected one.
+    /// Reports a value that exists and differs from the expected one.
     fn expect<T: ToString>(&mut self, rule: Rule, path: &str, expected: T, value: Option<T>) {
         let expected = expected.to_string();
         let value = value.map(|value| value.to_string());
@@ -100,7 +100,7 @@ impl Reader<'_> {
         stage
     }
 
-    /// Returns the artifacts that are files of the project. Without a project only the paths are checked.
+    /// Returns the artifacts that are project files. Without a project it checks only paths.
     fn check_artifacts(&mut self) -> Vec<Utf8PathBuf> {
         let items: Option<Vec<Json>> = self.require("artifacts_written");
         let mut artifacts = Vec::new();
@@ -160,7 +160,7 @@ impl Reader<'_> {
         }
         summary.flags.question_context = None;
         summary.flags.next_action_map = None;
-        // Else the pause type itself is the finding.
+        // Otherwise the pause type itself is the finding.
         let is_exit = !is_written || pause == Some(PauseType::ExitCli);
         for flag in ["question_context", "next_action_map"] {
             if is_exit && self.has_flag(flag) {
@@ -190,7 +190,6 @@ impl Reader<'_> {
         flags.block_reason = Some(reason.to_owned());
     }
 
-    /// Returns whether a stage may have an action, else reports it.
     pub(super) fn check_action(&mut self, action: NextAction, stage: Stage, path: &str) -> bool {
         let stages: &[u8] = match action {
             NextAction::LoopQuestions => &[4, 5],
@@ -248,7 +247,6 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the rule that an artifact breaks.
 fn find_broken_rule(path: &Utf8Path, project: Option<&Utf8Path>) -> Option<Rule> {
     let is_below = |part| matches!(part, Utf8Component::Normal(_) | Utf8Component::CurDir);
     if !path.components().all(is_below) {

@@ -3,8 +3,8 @@
 /// The most lines of text above a summary, such as "Here is the summary:".
 const MAX_LINES_BEFORE: usize = 3;
 
-/// Blanks what models write around a summary: a few lines above it, and a code fence around all of it or its frontmatter. A
-/// fence instead of the lines `---` becomes those. The numbers of the lines stay.
+/// Blanks what models write around a summary: a few lines, and a code fence around all or the
+/// frontmatter. A fence in place of the lines `---` becomes those. Line numbers stay the same.
 pub(super) fn unwrap(text: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let is_begin = |line: &&str| is_fence(line) || is_code_fence(line);
@@ -46,7 +46,7 @@ fn is_code_fence(line: &str) -> bool {
     line.trim_start().starts_with("```")
 }
 
-/// Returns the bytes at which the line `---` below the frontmatter begins and ends. One further down belongs to the body.
+/// Returns the start and end of the line `---` that closes the frontmatter, in bytes.
 pub(super) fn split(text: &str) -> Option<(usize, usize)> {
     let spans = text.split_inclusive('\n').scan(0, |end, line| {
         let start = *end;
@@ -112,7 +112,7 @@ pub(crate) fn sections(text: &str, deepest: usize) -> Vec<Section<'_>> {
     sections
 }
 
-/// Returns the text below the heading for the next stage, in any case and level, up to the next heading of its level.
+/// Returns the text below the heading for the next stage. The heading may have any case and level.
 pub(super) fn context(text: &str) -> Option<String> {
     let find = |deepest: usize| {
         let mut sections = sections(text, deepest).into_iter();

@@ -106,7 +106,7 @@ impl Flags {
         flags
     }
 
-    /// Returns the expected number of calls to think deeply, if there is one, and the share that was made, in per cent.
+    /// Returns the expected number of ThinkDeep calls, if any, and the percentage that was made.
     pub(crate) fn depth(&self) -> Option<(u32, f64)> {
         let by_mode = || match self.analysis_mode {
             Some(AnalysisMode::Complete) => 27,
@@ -123,8 +123,8 @@ fn has_word(words: &str, word: &str) -> bool {
     words.split(' ').any(|one| one == word)
 }
 
-/// Returns the value of a flag if it is right, else reports it. An item of a list with an unquoted `: `, which YAML reads as a
-/// map, is text again.
+/// Returns the value of a flag if it is right, else reports it. A list item with an unquoted `: `,
+/// which YAML reads as a map, becomes text again.
 fn check(name: &str, value: Json, reader: &mut Reader<'_>) -> Option<Json> {
     let path = format!("/flags/{name}");
     let Some(problem) = find_problem(name, &value) else {

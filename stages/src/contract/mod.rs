@@ -1,10 +1,10 @@
-//! The Summary Contract: the rules of a coordinator's summary file, and the lenient reading of a broken rule.
+//! The Summary Contract: the rules of a summary file, and the corrections of a lenient reader.
 //!
-//! [`read`] reports every broken rule as a [`Finding`], with its place and the text to write instead, and returns the
-//! summary that a lenient reader takes. A strict reader takes a file without an error.
+//! [`read`] returns a [`Finding`] for every broken rule, with its place and the right text, and the
+//! corrected summary. A strict reader takes only a file without an error.
 //!
-//! A summary is YAML between two lines `---`, and Markdown with the section `## Context for Next Stage`. A line or a code fence
-//! around it, and the case and level of that heading, break no rule.
+//! A summary is YAML between two lines `---`, then Markdown with `## Context for Next Stage` in any
+//! case and level. A line or a code fence around a summary breaks no rule.
 
 mod check;
 mod file;
@@ -47,7 +47,7 @@ pub struct Reading {
     pub findings: Vec<Finding>,
     /// The summary that a lenient reader takes, corrected if a rule is broken.
     pub summary: Option<Summary>,
-    /// Whether the file does not count, and changes nothing. Any other file without a summary is a crash.
+    /// Whether the file is ignored. Any other file without a summary counts as a crash.
     pub is_refused: bool,
 }
 
@@ -63,7 +63,7 @@ impl Reading {
     }
 }
 
-/// Reads the bytes of a summary file. Rules about the project and the open dispatch are checked if they are known.
+/// Reads a summary file. `project` and `dispatch` add checks of its paths and ids.
 pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch>) -> Reading {
     let mut reader = Reader {
         project,
@@ -100,7 +100,7 @@ pub struct Summary {
     pub stage: Stage,
     /// The end of the stage.
     pub status: Status,
-    /// The files that were written, relative to the project.
+    /// The written files, relative to the project.
     pub artifacts: Vec<Utf8PathBuf>,
     /// The course of the stage, in one or two sentences.
     pub summary: String,
@@ -150,8 +150,8 @@ pub struct Dispatch {
     pub round: u32,
     /// The id that the summary may name.
     pub id: String,
-    /// The digests of summaries that were there before, with the rule that such a file breaks.
+    /// The digests of earlier summaries, with the rule that such a file breaks.
     pub known: BTreeMap<String, Rule>,
-    /// Whether the user had validation skipped. A decision is then CONDITIONAL, without a score.
+    /// Whether the user skipped validation. A decision is then CONDITIONAL, without a score.
     pub skip_validation: bool,
 }

@@ -38,7 +38,7 @@ pub struct QuestionOption {
     pub description: String,
 }
 
-/// The next actions by label; null has the stage run again with the answer.
+/// The next actions by label. Null repeats the stage with the answer.
 pub type ActionMap = BTreeMap<String, Json>;
 
 /// Returns whether two labels are the same without "(Recommended)".
@@ -48,7 +48,7 @@ fn is_same_label(one: &str, other: &str) -> bool {
 }
 
 impl Summary {
-    /// Returns the next action of a label, or `None` if the stage runs again with the answer.
+    /// Returns the next action of a label, or `None` if the stage is repeated with the answer.
     pub(crate) fn mapped_action(&self, label: &str) -> Option<NextAction> {
         let mut map = self.flags.next_action_map.iter().flatten();
         let (_, action) = map.find(|(name, _)| is_same_label(name, label))?;

@@ -1,4 +1,4 @@
-//! The rules of the contract, the findings of a file that breaks some, and the reader that collects them.
+//! The rules of the contract, the findings, and the reader that collects them.
 //!
 //! A coordinator wrote the file: control characters in it reach no terminal.
 
@@ -25,7 +25,7 @@ const MAX_QUOTED_CHARS: usize = 60;
 pub enum Lenient {
     /// A crash: no summary counts.
     Crash,
-    /// A summary that does not count, and changes nothing.
+    /// A summary that is ignored.
     Refused,
     /// The summary is taken with this correction.
     Corrected(&'static str),
@@ -83,7 +83,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The begin of a file.
+    /// The beginning of a file.
     pub(super) const START: Self = Self { line: 1, column: 1 };
 
     /// Returns the place of a byte. A byte beyond the end is at the end.
@@ -108,7 +108,7 @@ pub struct Finding {
     pub rule: Rule,
     /// The first character.
     pub start: Place,
-    /// The expected text, and the text that is there.
+    /// The expected and the actual text.
     pub message: String,
     /// The answer of a lenient reader.
     pub lenient: Lenient,
@@ -159,7 +159,7 @@ pub(super) struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// Adds a finding at a value, such as `/flags/round_number`. Returns its lenient answer, which can be replaced.
+    /// Adds a finding at a value, such as `/flags/round_number`. Returns its answer to replace it.
     pub(super) fn add(&mut self, rule: Rule, path: &str, detail: &str) -> &mut Lenient {
         // A file with many findings is not searched for each.
         let start = match self.findings.get(MAX_FINDINGS) {
@@ -189,7 +189,6 @@ impl Reader<'_> {
         None
     }
 
-    /// Returns a flag as it was written.
     pub(super) fn flag(&self, name: &str) -> Option<&Json> {
         self.keys.get("flags")?.get(name)
     }
@@ -199,7 +198,6 @@ impl Reader<'_> {
         self.flag(name).is_some_and(|value| !value.is_null())
     }
 
-    /// Returns whether a finding has this answer.
     pub(super) fn has(&self, lenient: Lenient) -> bool {
         self.findings.iter().any(|one| one.lenient == lenient)
     }
@@ -209,7 +207,7 @@ impl Reader<'_> {
         let is_other = |one: &Finding| one.rule != Rule::Placeholder;
         self.findings
             .sort_by_key(|one| (one.start.line, is_other(one), one.start, one.rule));
-        // A part that was read again has its findings twice. In a line with a placeholder others say nothing new.
+        // Parts are read twice. On a line with a placeholder only one finding is useful.
         self.findings.dedup_by(|one, before| {
             one == before || !is_other(before) && one.start.line == before.start.line
         });

@@ -1,4 +1,4 @@
-//! The closed lists of words that a summary may use, each an enum, with the properties of the seven stages.
+//! The closed word lists of a summary, each an enum, and the properties of the seven stages.
 
 use serde::{Deserialize, Serialize};
 use strum::{Display, VariantArray};
@@ -85,7 +85,7 @@ impl Stage {
         find_row(STAGES, &self.to_string()).0
     }
 
-    /// Returns the header of questions, the minutes, and the files that show that the stage was done.
+    /// Returns the question header, the minutes, and the files that show completion.
     fn cells(self) -> impl Iterator<Item = &'static str> {
         find_row(STAGES, &self.to_string()).1.split(' ')
     }
@@ -95,12 +95,12 @@ impl Stage {
         self.cells().next().unwrap_or_default()
     }
 
-    /// Returns the minutes that the stage may take, or `None` for stage 1, which has no coordinator.
+    /// Returns the time limit in minutes, or `None` for stage 1, which has no coordinator.
     pub fn minutes(self) -> Option<i64> {
         self.cells().nth(1)?.parse().ok()
     }
 
-    /// Returns the files, from the project's root, that show that the stage was done. Stage 2 writes one of its two.
+    /// Returns the project files that show completion. Stage 2 writes one of its two.
     pub fn artifacts(self, round: u32) -> Vec<String> {
         let number = format!("{round:03}");
         let names = self.cells().skip(2);

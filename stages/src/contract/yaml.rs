@@ -1,4 +1,4 @@
-//! The YAML of a frontmatter as JSON, the places of its values, and the slips that are read as they were meant.
+//! The YAML of a frontmatter as JSON, the places of its values, and the correction of slips.
 
 use claudex_loop::text;
 use serde_json::Value as Json;
@@ -22,7 +22,7 @@ pub(crate) fn frontmatter(text: &str) -> Option<Keys> {
     parse(text[..end].to_owned(), &mut Reader::default())
 }
 
-/// Reads the YAML of a frontmatter, with null for each placeholder. Returns `None` if it is not YAML with keys.
+/// Reads the frontmatter, with null for each placeholder. Returns `None` if it is not a YAML map.
 pub(super) fn read(yaml: &str, reader: &mut Reader<'_>) -> Option<Keys> {
     let lines = yaml.split_inclusive('\n').zip(1..);
     let corrected = lines
@@ -31,8 +31,8 @@ pub(super) fn read(yaml: &str, reader: &mut Reader<'_>) -> Option<Keys> {
     parse(corrected, reader)
 }
 
-/// Returns a line with spaces for the no-break spaces around its key and its value, and with null for a placeholder of the
-/// template: `{N}`, `"{path}"`, `null | "{reason}"`.
+/// Returns a line with normal spaces around its key and value, and with null for a placeholder of
+/// the template: `{N}`, `"{path}"`, `null | "{reason}"`.
 fn correct_line(line: &str, number: usize, reader: &mut Reader<'_>) -> String {
     const SPACE: char = '\u{a0}';
     let is_structure = |c: char| c.is_ascii_alphanumeric() || "_- \u{a0}".contains(c);
@@ -65,7 +65,7 @@ fn correct_line(line: &str, number: usize, reader: &mut Reader<'_>) -> String {
     format!("{head}{value}{tail}")
 }
 
-/// Parses YAML from its opening fence on. A value with an unquoted `: ` is read to the end of its line.
+/// Parses YAML from its opening fence. A value with an unquoted `: ` ends with its line.
 fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<Keys> {
     reader.yaml = yaml;
     // The library does not name the line of these.
@@ -121,7 +121,7 @@ fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<Keys> {
     None
 }
 
-/// Returns the place of the second one of two equal keys in the map that begins at a place.
+/// Returns the place of the second of two equal keys in the map that begins at a place.
 fn find_second(lines: &[&str], map: Place, key: &str) -> Place {
     let rest = (map.line..).zip(&lines[map.line - 1..]);
     let mut places = rest.filter(|(_, line)| {
@@ -131,8 +131,8 @@ fn find_second(lines: &[&str], map: Place, key: &str) -> Place {
     places.nth(1).map_or(map, |(line, _)| Place { line, ..map })
 }
 
-/// Returns the place of a value by its path, such as `/flags/round_number`, else of the nearest one above it. Each part of the
-/// path is in the next line with that key, or with the item of that number.
+/// Returns the place of a value by its path, such as `/flags/round_number`, or of its nearest
+/// parent. Each part of the path is on the next line with that key or with the item of that number.
 pub(super) fn find_place(yaml: &str, path: &str) -> Place {
     let lines: Vec<&str> = yaml.lines().map(str::trim_end).collect();
     let mut place = Place::from_line("", 0, lines.len() + 1);

@@ -63,7 +63,7 @@ pub(super) fn add_task(call: &Call) -> Ended {
     let directory = call.directory(&held)?;
     let active = directory.active().count() as u64;
     let total = held.fields().tasks_total;
-    // Without automation nothing counts the rows.
+    // Without automation, nothing counts the rows.
     if held.phase() != Phase::Standalone && active < total {
         let id = held.id();
         let problem = format!(

@@ -11,7 +11,7 @@ use crate::files::Directory;
 use crate::next::{Next, State, next as next_of};
 use crate::{AnyLoop, Phase, rules, stops};
 
-/// A plan that is looked at.
+/// A plan to look at.
 pub(super) struct Plan {
     pub(super) store: Store,
     pub(super) id: LoopId,
@@ -32,7 +32,7 @@ impl Plan {
         let has_journal = store.has_journal(&id);
         let mut held = None;
         let state = match document {
-            // Opening a loop whose document is broken would repair it, and nobody could be asked.
+            // Opening a loop with a broken document repairs it, and nobody can be asked.
             Some(State::None) if has_journal => State::Broken,
             _ if has_journal => {
                 let opened = AnyLoop::open(&store.clone().to_look(), &id, Actor::Person)
@@ -95,7 +95,7 @@ impl Plan {
             "C24" => &[],
             "C25" => &["resume"],
             _ if at.is_none() => &["continue-plan"],
-            // The plan alone is there: it may be good enough without a review.
+            // The directory has only the plan, which may be good enough without a review.
             "C26" if at == Some(Phase::PlanReview) => {
                 return vec![format!("taskie pause {id} && taskie create-tasks {id}")];
             }
@@ -112,7 +112,7 @@ impl Plan {
     }
 }
 
-/// Returns the plan of a call, a loop or a directory alone: that of the first word, or else the
+/// Returns the plan of a call, a loop or only a directory: that of the first word, or else the
 /// caller's own. After a slash command, words that name no plan are for the agent.
 pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     let store = locate::for_start(call.info.state, &loops::here()?);

@@ -82,7 +82,7 @@ fn command(name: &'static str, about: &'static str) -> Command {
         .about(about)
         .after_help(after.unwrap_or_default())
         .display_order(group.place())
-        // The output is for the agent alone.
+        // The output is only for the agent.
         .hide(name.starts_with("post-") || name == "ground-rules")
         .args(first)
         .arg(words)
@@ -179,7 +179,6 @@ impl Call {
         loops::person_only(self.info, self.actor, &self.command, id)
     }
 
-    /// Opens the plan for a change.
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
         let (store, id) = look::locate_plan(self)?;
         if !store.has_journal(&id) && !store.has_archived(&id) {
@@ -193,7 +192,6 @@ impl Call {
         Ok(held)
     }
 
-    /// Opens the plan for a change that is the user's.
     fn open_for_user(&self) -> Result<AnyLoop, Failure> {
         self.refuse_agent()?;
         self.open(self.actor)
@@ -255,7 +253,6 @@ impl Call {
         Failure::refuse(problem, "see who owns it")
     }
 
-    /// Prints a line, which is all that the command does.
     fn print(&self, line: &str) -> Ended {
         out::line(line);
         Ok(Exit::Complete)

@@ -36,7 +36,7 @@ pub(super) fn new_plan(call: &Call) -> Ended {
             1 => words.clone(),
             _ => format!("{words}-{at}"),
         };
-        // The engine keeps a few names for itself, and a directory that is there is another plan's.
+        // The engine reserves a few names, and an existing directory is another plan's.
         let Ok(id) = LoopId::parse(&name, IdForm::Name) else {
             continue;
         };
@@ -112,11 +112,11 @@ fn is_taken(store: &Store, id: &LoopId) -> bool {
     folder.symlink_metadata().is_ok() || store.loop_folder(id).symlink_metadata().is_ok()
 }
 
-/// Prints the next step. Takes the plan over, or takes up a directory without a journal.
+/// Prints the next step. Takes over the plan, or takes up a directory without a journal.
 pub(super) fn continue_plan(call: &Call) -> Ended {
     let mut plan = Plan::find(call)?;
     let next = plan.next();
-    // It is neither finished nor without a state that can be used.
+    // It is neither finished nor without a usable state.
     if !["C21", "C24", "C25"].contains(&next.row) {
         match &plan.held {
             Some(held) => {
@@ -145,7 +145,7 @@ fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     };
     let id = held.id();
     if held.raw().text("session_id") == *session {
-        // Of several plans of this session, its stops drive the one that was touched last.
+        // Stops drive the plan of this session that was touched last.
         let _ = held.raw().store().touch(id);
         return Ok(());
     }

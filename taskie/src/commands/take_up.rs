@@ -12,7 +12,7 @@ use crate::files::Directory;
 use crate::next::{Fields, State, implied_fields};
 use crate::{AnyLoop, Phase, entered};
 
-/// Reads a document as far as the table needs it. A file that is not a JSON object has no state.
+/// Reads the fields of a document that the table needs. A file that is no JSON object has no state.
 pub(super) fn state(bytes: &[u8]) -> State {
     let Some(document) = object(bytes) else {
         return State::None;
@@ -26,19 +26,19 @@ pub(super) fn state(bytes: &[u8]) -> State {
     })
 }
 
-/// Reads a JSON object, or returns `None` if it is none, or too large.
+/// Reads a JSON object, or returns `None` if the bytes are something else or too large.
 fn object(bytes: &[u8]) -> Option<Map<String, Json>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let is_small = bytes.len() <= MAX_BYTES;
     serde_json::from_slice(bytes).ok().filter(|_| is_small)
 }
 
-/// Reads a number, also one that is written as text.
+/// Reads a number. It may be written as text.
 fn number(value: &Json) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Returns the document that is taken up, in the machine's words; without one its state follows from the files.
+/// Returns the document in the machine's words. Without one, the files imply its state.
 pub fn normalize(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, String> {
     let mut document = match bytes {
         None if files.entries.is_empty() => {
@@ -66,7 +66,7 @@ pub fn normalize(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, Str
     serde_json::to_vec_pretty(&document).map_err(|error| error.to_string())
 }
 
-/// Takes a plan's directory up, as the user decides.
+/// Takes up a plan's directory, as the user decides.
 pub(super) fn take_up(
     call: &Call,
     store: &Store,

@@ -33,7 +33,7 @@ pub(super) fn begin(call: &Call) -> Ended {
     call.print_instruction(&now)
 }
 
-/// Returns whether a plan is at the command's own phase. Refuses the command in any other phase but standalone.
+/// Returns whether a plan is at the command's phase. Refuses any other phase except standalone.
 fn is_at_command(call: &Call, held: &AnyLoop) -> Result<bool, Failure> {
     if word(held.phase()) == call.name {
         return Ok(true);
@@ -45,7 +45,6 @@ fn is_at_command(call: &Call, held: &AnyLoop) -> Result<bool, Failure> {
     }
 }
 
-/// Refuses a command that the plan is not at.
 fn wrong_phase(call: &Call, held: &AnyLoop) -> Failure {
     let id = held.id();
     let at = word(held.phase());
@@ -101,8 +100,8 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
         .map_err(|error| Failure::new(Exit::Internal, error))
 }
 
-/// Runs a review: in automation the phase's own, else by hand. After a slash command the agent runs
-/// it, because a review takes longer than a slash command may.
+/// Runs a review: in automation that of the phase, else by hand. After a slash command the agent
+/// runs it, because a review takes longer than a slash command may.
 pub(super) fn review(program: &Program, call: &Call) -> Ended {
     let held = call.open(call.actor)?;
     let id = held.id();

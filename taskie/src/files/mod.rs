@@ -22,9 +22,9 @@ use self::tasks::{Row, Status, parse_tasks};
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
-/// The most that is read of a plan's directory, in bytes: a stop reads it several times.
+/// The most bytes that are read of a plan's directory, which a stop reads several times.
 const MAX_PLAN_BYTES: u64 = 8 * MAX_FILE_BYTES;
-/// The number of lines with which a plan without an overview is complete.
+/// The number of lines that make a plan without an overview complete.
 const COMPLETE_PLAN_LINES: usize = 50;
 
 /// A violation of a structure rule, and how to fix it.
@@ -52,10 +52,10 @@ impl Problem {
     }
 }
 
-/// A function that takes the problems of a file: the line from 1, or `None` for the whole, and the problem with its fix.
+/// A function that takes the problems of a file: the line from 1, or `None` for all, and the text.
 pub type Report<'r> = &'r mut dyn FnMut(Option<usize>, String);
 
-/// A plan's directory as it was when it was read.
+/// The content of a plan's directory.
 #[derive(Debug, Default)]
 pub struct Directory {
     /// The files and folders by name.
@@ -75,7 +75,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Reads the directory of a plan of a project. A directory that is not there is empty.
+    /// Reads a plan's directory. A missing directory is empty.
     pub fn read_plan(root: &Utf8Path, plan_id: &str) -> io::Result<Self> {
         let path = root.join(".taskie/plans").join(plan_id).join("plan.md");
         match if_there(folder_of(&[root], &path))? {
@@ -88,7 +88,7 @@ impl Directory {
     pub fn read(folder: &Folder) -> io::Result<Self> {
         let mut directory = Self::default();
         let mut bytes_left = MAX_PLAN_BYTES;
-        // A crash may leave a file that was to replace the state.
+        // A crash may leave a temporary file of the state.
         let listed = folder.list()?.into_iter();
         let entries: BTreeMap<String, Found> = listed
             .filter(|(entry, _)| !entry.starts_with(TEMPORARY))
@@ -141,7 +141,7 @@ impl Directory {
         files.filter_map(|(name, _)| Name::parse(name))
     }
 
-    /// Returns whether a file is there.
+    /// Returns whether a file exists.
     pub fn has(&self, name: Name) -> bool {
         let found = self.entries.get(&name.to_string());
         found.is_some_and(|found| found.kind.is_file())
@@ -244,8 +244,8 @@ fn verdict(review: &str) -> Option<bool> {
     }
 }
 
-/// Reads a word of a list, in any case and with spaces or `_` instead of `-`. A sign around it and a note in brackets behind it
-/// count for nothing: `✅ Done (see PR 4)`.
+/// Reads a word of a list, in any case, with spaces or `_` for `-`. Ignores a sign around it and a
+/// note in brackets after it: `✅ Done (see PR 4)`.
 fn parse_status<W: ValueEnum>(what: &str, found: &str) -> Result<W, String> {
     let before_note = found.split('(').next().unwrap_or_default();
     let word = before_note.trim_matches(|c: char| !c.is_alphabetic());

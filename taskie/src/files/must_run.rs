@@ -6,13 +6,13 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 const BETWEEN: [&str; 9] = [
     "and", "then", "also", "run", "or", "plus", "after", "that", "finally",
 ];
-/// The words that say that there is no command.
+/// The words that mean that there is no command.
 const NONE: [&str; 3] = ["none", "no", "not"];
 
 /// Returns the commands that a bullet names.
 pub(super) fn commands(bullet: &str) -> Vec<String> {
     let mut commands = Vec::new();
-    // The text since the last command of the line, and whether there is one.
+    // The text since the last command of the line, and whether a command was found.
     let mut text = String::new();
     let mut follows_command = false;
     for event in Parser::new(bullet) {
@@ -29,7 +29,7 @@ pub(super) fn commands(bullet: &str) -> Vec<String> {
                 text.clear();
                 follows_command = true;
             }
-            // Whatever follows belongs to the same sentence.
+            // The rest belongs to the same sentence.
             Event::Code(_) => text.push_str(" span"),
             Event::SoftBreak => text.push(' '),
             Event::HardBreak | Event::Start(Tag::Item | Tag::Paragraph) => {
@@ -42,7 +42,7 @@ pub(super) fn commands(bullet: &str) -> Vec<String> {
     commands
 }
 
-/// Returns whether a code span after this text is a command: the first one of its line, be it after
+/// Returns whether a code span after this text is a command: the first one of its line, even after
 /// words such as “Run”, or one after another command, but none in parentheses or in a sentence.
 fn is_command(span: &str, text: &str, follows_command: bool) -> bool {
     let prose = text.rsplit(')').next().unwrap_or_default();

@@ -86,7 +86,7 @@ impl Group {
         }
     }
 
-    /// Returns the file without which a review of the group has nothing to be about.
+    /// Returns the file that a review of the group needs.
     pub fn document(self) -> Option<Name> {
         match self {
             Self::Plan => Some(Name::Plan),

@@ -138,7 +138,7 @@ fn value<'b>(bullet: &'b str, name: &str) -> Option<&'b str> {
     is_named.then(|| value.trim_matches(|c: char| c.is_whitespace() || "*_`".contains(c)))
 }
 
-/// Returns the text after one of some words at the beginning of a heading, or `None` if none of them is there.
+/// Returns the text after one of these words at the beginning of a heading.
 fn after_word<'h>(heading: &'h str, words: &[&str]) -> Option<&'h str> {
     let (word, rest) = heading.split_once(' ')?;
     words
@@ -146,7 +146,7 @@ fn after_word<'h>(heading: &'h str, words: &[&str]) -> Option<&'h str> {
         .then_some(rest)
 }
 
-/// Returns the number of a subtask from its heading, such as `Subtask 2.1: title`, `Step 2.1` or `2.1: title`.
+/// Returns the number in the heading `Subtask 2.1: title`, `Step 2.1` or `2.1: title`.
 fn subtask_number(heading: &str, task: u64) -> Option<u64> {
     let title = after_word(heading, &["subtask", "sub-task", "task", "step"]).unwrap_or(heading);
     let rest = title.trim_start();
@@ -156,13 +156,13 @@ fn subtask_number(heading: &str, task: u64) -> Option<u64> {
     parse_number(number).filter(|_| parse_number(of) == Some(task))
 }
 
-/// Returns the sections whose headings, of any level, begin as those of subtasks do. If none begins with the word, those with
-/// a number of this task do. Their statuses are not read yet.
+/// Returns the sections whose headings, of any level, begin with the word for subtasks, or else
+/// those with a number of this task. Their statuses are read later.
 fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
     let line_at = line_counter(text);
     let mut sections: Vec<Subtask> = Vec::new();
     let mut is_heading = false;
-    // The number of items and quotes around the event: only text outside of them counts.
+    // The number of open items and quotes. Only text outside of them counts.
     let mut depth = 0_usize;
     for (event, at) in Parser::new(text).into_offset_iter() {
         match (event, sections.last_mut()) {

@@ -45,8 +45,8 @@ impl Row {
     }
 }
 
-/// Reads the rows of the tables that have the columns Id and Status, in the order of the file. Text and other tables around
-/// them are for people.
+/// Reads the rows of the tables with the columns Id and Status, in the order of the file. Other
+/// text and tables are for people.
 pub(super) fn parse_tasks(text: &str, report: Report<'_>) -> Vec<Row> {
     let lines = table_lines(text);
     let Some(first) = lines.first() else {

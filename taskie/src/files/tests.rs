@@ -1,4 +1,4 @@
-//! The content of a plan's files, and the problems of those that cannot be read.
+//! The content of a plan's files, and the problems of unreadable ones.
 
 use claudex_loop::files::Folder;
 

@@ -87,12 +87,12 @@ fn review_by_hand_takes_next_number() {
             (&json!(command), &Value::Null)
         );
     }
-    // None of them is the automation's to answer.
+    // Automation answers none of them.
     project.person(&["check", ID]).done();
     project.reviewer("exit 1\n");
     assert_eq!(project.person(&["plan-review", ID]).0.code, Some(5));
     assert!(!project.names(ID).contains(&"plan-review-4.md".to_owned()));
-    // Typed in a client, the command names the line to run.
+    // As a slash command, it names the line to run.
     let output = project.slash("plan-review", "").done();
     has(&output, "taskie plan-review billing");
 }
@@ -163,10 +163,10 @@ fn user_adds_and_drops_tasks() {
     );
     project.person(&["drop-task", "3", ID]).done();
     project.person(&["check", ID]).done();
-    // If the others are dropped as well, what is done is reviewed as a whole.
+    // If the others are dropped as well, the done tasks are reviewed as a whole.
     let cancelled = table.replace("| pending |", "| cancelled |");
     project.write(ID, "tasks.md", &cancelled);
-    // It was dropped already.
+    // A second time is refused.
     project.person(&["drop-task", "3", ID]).refusal();
     project.person(&["drop-task", "2", ID]).done();
     project.person(&["drop-task", "4", ID]).done();
@@ -219,7 +219,7 @@ fn command_names_one_of_several_plans() {
     }
     let output = project.person(&["continue-plan", "two"]).done();
     has(&output, "Plan two: new-plan");
-    // In a session its own plan is meant, the one that was continued last.
+    // In a session, the plan that it continued last is meant.
     project.slash("new-plan", "three").done();
     has(&project.slash("continue-plan", "").done(), "Plan three");
     has(

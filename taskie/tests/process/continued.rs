@@ -1,4 +1,4 @@
-//! continue-plan names each row of the table, before a write and after one that a kill cut in two.
+//! `continue-plan` names each row of the table, before a write and after a kill amid one.
 
 use std::fs;
 
@@ -6,7 +6,6 @@ use crate::support::{ID, Project, task_file};
 
 struct Walk {
     project: Project,
-    /// The row before the next step.
     row: &'static str,
 }
 
@@ -20,8 +19,8 @@ impl Walk {
         assert!(message.contains(&format!("({row}: ")), "{row}: {message}");
     }
 
-    /// Takes a step that writes. A kill before it leaves everything as it was. After a kill between the
-    /// journal and the document, the row is that of the journal, and naming it writes nothing.
+    /// Takes a step that writes. A kill before it changes nothing. After a kill between journal and
+    /// document, the row is that of the journal, and naming it writes nothing.
     fn step(&mut self, row: &'static str, step: impl FnOnce(&Project)) {
         let before = self.document();
         self.says(self.row);
@@ -29,7 +28,7 @@ impl Walk {
         step(&self.project);
         let after = self.document();
         assert_ne!(after, before, "{row}");
-        // The step may make several changes, and a kill leaves the document one behind.
+        // The step may make several changes. A kill leaves the document one behind.
         let mut cut: serde_json::Value = serde_json::from_slice(&before).unwrap();
         let newest: serde_json::Value = serde_json::from_slice(&after).unwrap();
         cut["revision"] = (newest["revision"].as_u64().unwrap() - 1).into();
@@ -41,7 +40,7 @@ impl Walk {
         self.row = row;
     }
 
-    /// Checks the row of other files, which are put back.
+    /// Checks the row with a changed file, and restores the file.
     fn with(&self, name: &str, text: Option<&str>, row: &str) {
         let file = self.project.dir(ID).join(name);
         let kept = fs::read(&file).unwrap();
@@ -55,7 +54,7 @@ impl Walk {
         fs::write(file, kept).unwrap();
     }
 
-    /// Goes through a cycle with a FAIL and two PASS.
+    /// Runs a cycle with a FAIL and two PASS.
     fn cycle(&mut self, review: &str, [post, answered, target]: [&'static str; 3]) {
         for (at, severity) in [(1, Some("High")), (2, None)] {
             self.step(post, |project| {

@@ -1,4 +1,4 @@
-//! The demo goes from new-plan to complete in one new folder, and leaves it to look at.
+//! The demo goes from `new-plan` to complete in one new folder, and keeps it.
 
 use claudex_testkit::has;
 
@@ -23,7 +23,7 @@ fn demo_takes_plan_to_complete() {
         .filter(|line| line.starts_with("reviewer: "));
     let verdicts: Vec<&str> = reviews.map(|line| &line[line.len() - 4..]).collect();
     assert_eq!(verdicts, ["FAIL", "PASS", "PASS"].repeat(5));
-    // Nothing but its folder was touched.
+    // Only its folder has changed.
     assert_eq!(names(&project.root), [".git", "README.md", "taskie-demo"]);
 
     let (_, look) = message.split_once("To look at it:\n").unwrap();
@@ -33,6 +33,6 @@ fn demo_takes_plan_to_complete() {
     let seen = String::from_utf8(seen.unwrap().stdout).unwrap();
     has(&seen, "phase:     complete");
 
-    // A folder that is there stays as it is.
+    // An existing folder stays as it is.
     assert!(!demo.status().unwrap().success());
 }

@@ -1,4 +1,4 @@
-//! docs/taskie.md is true: its commands are run here, and its tests exist.
+//! The commands of docs/taskie.md work, and its tests exist.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::documents::{check_marketplace, commands, read};
 use crate::seed::in_review;
 use crate::support::{ID, Project, coding, names, standalone};
 
-/// Returns a project in which a command of the document can be run.
+/// Returns a project in which a command of the page can run.
 fn project_for(verb: &str) -> Project {
     match verb {
         "new-plan" => Project::new(),
@@ -82,7 +82,7 @@ fn commands_permit_their_next_steps() {
         let text = read(&format!("taskie/plugin/commands/{name}"));
         let head = text.split("---\n").nth(1).unwrap();
         let mut lines = head.lines();
-        // A client drops a head that is not YAML, and with it what the command permits.
+        // A client ignores a head that is not YAML, and so the command's permissions.
         for line in lines.clone() {
             let (_, value) = line.split_once(": ").unwrap();
             assert!(value.starts_with('\'') || !value.contains(": "), "{line}");

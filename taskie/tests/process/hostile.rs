@@ -2,7 +2,7 @@
 
 use crate::support::{ID, Project, TABLE, coding};
 
-/// Stops until the turn ends, which it does soon.
+/// Stops until the turn ends, soon.
 fn stop_to_the_end(project: &Project) {
     let mut stops = (0..6).map(|_| project.stop().0);
     assert!(stops.any(|decision| decision == "approve"));

@@ -1,4 +1,4 @@
-//! Taskie's program, called as people, agents and clients call it.
+//! Taskie's program as users, agents and clients call it.
 
 mod advance;
 mod commands;

@@ -34,7 +34,7 @@ fn failing_reviewer_ends_the_turn_and_then_the_plan() {
 
 #[test]
 fn no_review_counts_twice() {
-    // A PASS of the visit before counts for no later one.
+    // A PASS of the previous visit does not count.
     let project = in_review("plan-review", true, &json!({ "consecutive_clean": 0 }));
     project.review(None).done();
     project.blocks();

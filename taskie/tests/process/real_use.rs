@@ -1,4 +1,4 @@
-//! Trouble of real use: sessions that die, agents that cut corners, reviews that are cut off.
+//! Trouble in real use: dead sessions, agents that cut corners, interrupted reviews.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -34,7 +34,7 @@ fn age(folder: &Path) {
     }
 }
 
-/// Has the phase reviewed with a PASS, and ends the turn.
+/// Reviews the phase with a PASS, and ends the turn.
 fn pass(project: &Project) {
     project.blocks();
     project.review(None).done();
@@ -45,7 +45,7 @@ fn next_phase(project: &Project) -> String {
     project.state(ID)["next_phase"].as_str().unwrap().to_owned()
 }
 
-/// Returns a project in the review of the plan, whose cycle has at most so many reviews.
+/// Returns a project in the review of its plan, with a limit of reviews per cycle.
 fn planned(max_reviews: u64) -> Project {
     let project = Project::new();
     let words = format!("max_reviews={max_reviews} {ID}");
@@ -54,7 +54,7 @@ fn planned(max_reviews: u64) -> Project {
     project
 }
 
-/// Returns a project at its first task, in which a PASS is enough.
+/// Returns a project at its first task, which needs only one PASS.
 fn at_task() -> Project {
     let project = planned(1);
     pass(&project);
@@ -136,7 +136,7 @@ fn task_without_code_is_not_done() {
 
 #[test]
 fn task_of_denied_agent_is_not_done() {
-    // The client denies every permission: the agent writes nothing, and can only end its turns.
+    // The client denies every permission: the agent writes nothing and only ends its turns.
     let project = at_task();
     for _ in 0..4 {
         project.stop();

@@ -1,4 +1,4 @@
-//! The eight issues of the seed's review, each under its number.
+//! The eight issues in the seed's review, by their numbers.
 
 use claudex_testkit::has;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub(crate) const REVIEWS: [&str; 4] = [
     "all-code-review",
 ];
 
-/// Returns a project whose plan was taken up at a phase: so many tasks, so many of them done.
+/// Returns a project whose plan was taken up at a phase, with these counts of all and done tasks.
 fn at(next_phase: &str, tasks: (u64, u64), fields: &Value) -> Project {
     let project = Project::new();
     project.write(ID, "plan.md", "# Plan\n\n## Overview\n");
@@ -31,7 +31,7 @@ fn at(next_phase: &str, tasks: (u64, u64), fields: &Value) -> Project {
     project
 }
 
-/// Returns a project in a review after one PASS, with a task done and another one pending, or none.
+/// Returns a project in a review after one PASS, with one task done and maybe one pending.
 pub(crate) fn in_review(review: &str, pending: bool, fields: &Value) -> Project {
     let mut fields = fields.clone();
     let tasks = match review {
@@ -46,7 +46,6 @@ pub(crate) fn in_review(review: &str, pending: bool, fields: &Value) -> Project 
     at(review, tasks, &fields)
 }
 
-/// Checks the values of the eight keys, in their order.
 #[track_caller]
 fn is_state(project: &Project, expected: &str) {
     let state = project.state(ID);
@@ -69,7 +68,7 @@ fn issue_1_zero_reviews_are_skipped_once() {
         assert_eq!(changed, [&json!(target), &json!(review), &json!(0)]);
         let journal = project.person(&["journal", ID]).done();
         assert!(!journal.contains("run-began"), "{journal}");
-        // The next stop goes no further.
+        // The next stop stays there.
         assert_eq!(project.ends(), "");
         assert_eq!(project.state(ID), now);
     }
@@ -90,7 +89,7 @@ fn issue_2_phase_is_read_by_no_edge() {
 
 #[test]
 fn issue_3_outstanding_work_is_named() {
-    // The rows themselves are in tests/fixtures/rows.txt. Here the program names one, and moves nothing.
+    // tests/fixtures/rows.txt has the rows. Here the program names one, and changes nothing.
     let project = in_review("code-review", true, &json!({}));
     let task = task_file(1, "completed") + &task_file(1, "pending").replace("1.1", "1.2");
     project.write(ID, "task-1.md", &task);
@@ -108,7 +107,7 @@ fn issue_3_outstanding_work_is_named() {
 fn issue_4_reviews_read_code_and_command_results() {
     let project = at("complete-task", (2, 0), &json!({}));
     project.configure("\n[commands.check]\nprogram = \"echo\"\narguments = [\"all is well\"]\n");
-    // From standalone the task begins here and now.
+    // From standalone, the task begins now.
     project.person(&["pause", ID]).done();
     project.person(&["complete-task", ID]).done();
     project.commit("part", "part.txt", "The first part.\n");
@@ -155,7 +154,7 @@ fn issue_5_plan_starts_with_its_own_limit() {
         assert_eq!(refusal.code, Some(2), "{wrong}: {refusal:?}");
     }
     assert!(!project.root.join(".taskie").exists());
-    // The plan's name is that of the first words, or one that is free.
+    // The plan's name is the first words, or the next free name.
     for (description, id) in [
         ("Archive", "archive-2"),
         ("…", "plan"),
@@ -286,7 +285,7 @@ fn severities_decide_the_verdict() {
         ("findings", Some("medium"), "post-plan-review"),
         ("clean", Some("high"), "post-plan-review"),
         ("clean", None, "create-tasks"),
-        // They cannot be read.
+        // Unreadable answers.
         ("findings", None, "plan-review"),
         ("FAIL", Some("low"), "plan-review"),
     ] {

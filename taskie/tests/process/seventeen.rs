@@ -1,4 +1,4 @@
-//! The seventeen commands in automation and in standalone, and the keys that each changes.
+//! The seventeen commands in automation and standalone, and the keys that each changes.
 
 use std::process::Stdio;
 
@@ -23,7 +23,7 @@ fn check(project: &Project, command: &str, changed: &Value) {
         expected.to_string(),
         "{command}: {output:?}"
     );
-    // The output names the plan, also if the command is refused.
+    // The output names the plan, even if the command is refused.
     let output = output.out + &output.err;
     assert!(output.contains(ID), "{command}: {output}");
 }
@@ -55,7 +55,7 @@ fn commands_change_their_keys_only() {
         ("continue-task", ran("continue-task"), ran("continue-task")),
         ("add-task", added.clone(), added),
     ];
-    // No review is due at a task: inside automation none of these changes anything.
+    // At a task no review is due: in automation none of these changes anything.
     for review in [
         "plan-review",
         "tasks-review",

@@ -1,4 +1,4 @@
-//! An agent that wants to end early, and a repository that brings programs along.
+//! An agent that wants to end early, and a repository with its own programs.
 
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::support::{ID, Project, coding, standalone, task_file};
 
-/// Writes a program that notes in a file that it ran.
+/// Writes a program that notes its runs in a file.
 fn program(file: &Path, says: &str) {
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(file, format!("#!/bin/sh\n{says}\n")).unwrap();

@@ -32,7 +32,7 @@ impl Said {
 pub(crate) struct Project {
     pub(crate) folder: Folder,
     pub(crate) root: PathBuf,
-    /// The number of prompts: each has its own id.
+    /// The number of prompts. Each has its own id.
     prompts: Cell<u32>,
 }
 
@@ -80,17 +80,17 @@ impl Project {
         }
     }
 
-    /// Calls the program as a person in a terminal.
+    /// Calls the program as a user in a terminal.
     pub(crate) fn person(&self, arguments: &[&str]) -> Said {
         Said(self.folder.person(arguments).unwrap())
     }
 
-    /// Calls it as the agent of the session.
+    /// Calls the program as the agent of the session.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
         Said(self.folder.agent(arguments).unwrap())
     }
 
-    /// Types a slash command in the session, and has its line run.
+    /// Types a slash command in the session, and runs its line.
     pub(crate) fn slash(&self, command: &str, words: &str) -> Said {
         let prompt = format!("/taskie:{command} {words}");
         self.prompts.set(self.prompts.get() + 1);
@@ -102,7 +102,7 @@ impl Project {
         self.agent(&[command, "--from-prompt"])
     }
 
-    /// Stops: the decision, and the reason or the line for the person.
+    /// Stops. Returns the decision, and the reason or the line for the user.
     pub(crate) fn stop(&self) -> (String, String) {
         let message = Said(self.folder.stop().unwrap()).done();
         let decision: Value = serde_json::from_str(&message).unwrap();
@@ -125,13 +125,13 @@ impl Project {
         message
     }
 
-    /// Has the next review say this; a finding of this severity, or none.
+    /// Runs a review with a finding of this severity, or none.
     pub(crate) fn review(&self, severity: Option<&str>) -> Said {
         self.says(severity);
         self.agent(&["review"])
     }
 
-    /// Has the reviewer say this from now on.
+    /// Sets the reviewer's answer: a finding of this severity, or none.
     pub(crate) fn says(&self, severity: Option<&str>) {
         let says = match severity {
             None => "No substantive findings.\\n".to_owned(),
@@ -149,7 +149,7 @@ impl Project {
         std::fs::write(self.folder.home().join("reviewer.sh"), script).unwrap();
     }
 
-    /// Returns what the reviewer was given last.
+    /// Returns the last prompt of the reviewer.
     pub(crate) fn prompt(&self) -> String {
         std::fs::read_to_string(self.folder.home().join("prompt.txt")).unwrap()
     }
@@ -179,7 +179,7 @@ impl Project {
         names(&self.dir(id))
     }
 
-    /// Writes the tasks of a plan and their files; so many of them are done, and have code.
+    /// Writes the table and the files of tasks. The first `done` tasks are done, and have code.
     pub(crate) fn tasks(&self, id: &str, total: u64, done: u64) {
         let mut table = TABLE.to_owned();
         for task in 1..=total {
@@ -207,7 +207,7 @@ pub(crate) fn standalone() -> Project {
     project
 }
 
-/// Returns one that is at a task.
+/// Returns a project at a task.
 pub(crate) fn coding() -> Project {
     let project = standalone();
     project.person(&["complete-task", ID]).done();

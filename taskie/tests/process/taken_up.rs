@@ -1,4 +1,4 @@
-//! Directories that the bash version wrote are taken up where they are, by the user only.
+//! Directories of the bash version are taken up in place, by the user only.
 
 use claudex_testkit::has;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn bash_directory_is_taken_up_by_user() {
 
         let text = std::fs::read_to_string(&file).unwrap();
         let now: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap();
-        // The current task was not reviewed yet while its review is under way.
+        // During its review, the current task has no review yet.
         for (key, value) in [
             ("next_phase", json!(word)),
             ("current_task", json!(2)),
@@ -81,7 +81,7 @@ fn bash_directory_is_taken_up_by_user() {
         if word == "post-all-code-review" {
             assert_eq!(now["review_file"], 7);
         }
-        // Once more it moves nothing.
+        // A second call changes nothing.
         project.person(&["continue-plan", ID]).done();
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "{word}");
     }

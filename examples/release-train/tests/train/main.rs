@@ -1,4 +1,4 @@
-//! The release train as its users meet it: a program that is called, and whose hooks read one JSON value and answer one.
+//! The release train as its users see it: a program, and hooks with one JSON value in and out.
 
 mod kit;
 mod people;

@@ -1,4 +1,4 @@
-//! Who may do what, what the commands for users say and exit with, and what must break nothing.
+//! Permissions, the output and exit codes of user commands, and bad input.
 
 use claudex_testkit::has;
 
@@ -20,7 +20,7 @@ fn agent_decides_nothing_that_is_the_users() {
     for verb in verbs {
         has(&journal, &format!("refused {verb} by the agent"));
     }
-    // What both may do, an agent does.
+    // An agent may run the commands that are for both.
     let output = yard.agent(&["abort", "--why", "the agent saw smoke"]);
     assert_eq!(output.code, Some(0), "{output:?}");
     let journal = yard.done(&["journal", &id]);
@@ -80,7 +80,7 @@ fn status_shows_the_train() {
 
 #[test]
 fn version_as_a_path_leads_nowhere_else() {
-    // As a question it is one line.
+    // A question shows it on one line.
     let (yard, _) = Yard::approving("../../x\ny");
     assert_ne!(yard.answer("../../x y", "Roll out"), "");
     yard.blocks();

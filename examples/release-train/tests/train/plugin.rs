@@ -1,4 +1,4 @@
-//! The plugin and the hooks: they find the program and drive a train, and nothing that a user reads names the engine.
+//! The plugin's hooks find the program and drive a train. No text for users names the engine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ fn plugin() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin")
 }
 
-/// The shells of this machine that hooks may meet.
+/// The shells of this machine that may run hooks.
 fn shells() -> impl Iterator<Item = &'static str> {
     let shells = ["/bin/sh", "/bin/dash", "/bin/bash"].into_iter();
     shells.filter(|shell| Path::new(shell).exists())
@@ -52,7 +52,7 @@ fn hooks_drive_a_train() {
         assert_eq!(kind, "block", "{shell}");
         has(&said, "version 1.4.0");
         assert_eq!(yard.phase(), "building");
-        // Input that does not concern them.
+        // Unrelated input.
         for script in ["answer-hook.sh", "prompt-hook.sh"] {
             assert_eq!(run(script, "Nothing"), "", "{shell}: {script}");
         }
@@ -64,11 +64,11 @@ fn printed_hooks_run_and_the_doctor_finds_them() {
     let yard = Yard::new();
     has(&yard.done(&["doctor"]), "our plugin is not installed");
 
-    // The program may lie anywhere: its path is quoted for the shell that runs the hook.
+    // The program may be anywhere: its path is quoted for the hook's shell.
     let elsewhere = yard.path.join("it's $HOME here");
     std::fs::create_dir(&elsewhere).unwrap();
     let program = elsewhere.join("release-train");
-    // By another process: a program that we wrote is busy for as long as a child that was forked meanwhile has the file open.
+    // Another process copies it: a child forked meanwhile would keep our own file busy.
     let copied = Command::new("cp")
         .args([Path::new(PROGRAM), &program])
         .status();
@@ -105,7 +105,7 @@ fn printed_hooks_run_and_the_doctor_finds_them() {
     assert_eq!(found("run"), ["build runs test", "probe runs test"]);
 }
 
-/// Returns the output of a program without the texts that may name the engine: the user's one configuration file, and where it was built.
+/// Returns the output without the paths of the configuration and of the program.
 fn without_places(yard: &Yard, arguments: &[&str]) -> String {
     let output = yard.run(arguments);
     let home = yard.configuration.to_str().unwrap();
@@ -174,7 +174,7 @@ fn no_command_names_the_engine() {
     all(&id);
     check("rollback --yes");
 
-    // Nor does the plugin, but for the guard of its reviewers and its authors.
+    // Neither does the plugin, except in the variable for reviewers and its authors.
     let written = files(&yard.path.join("plugin"));
     assert!(!written.is_empty());
     for (path, text) in written.into_iter().chain(files(&plugin())) {

@@ -1,10 +1,10 @@
-//! The phase that is reviewed: by the user's command, and by the reviewer that is built in.
+//! The reviewed phase: by the user's command, and by the built-in reviewer.
 
 use claudex_testkit::has;
 
 use crate::support::Yard;
 
-/// A reviewer that wants to read a cause, one that cannot read, and what a burning canary needs.
+/// A reviewer that expects a cause, one that cannot read, and the commands of a burning canary.
 const CONFIGURATION: &str = r#"
 [commands.build]
 program = "true"
@@ -26,7 +26,7 @@ program   = "sh"
 arguments = ["-c", "cat >/dev/null; echo 'I see nothing' >&2; exit 1"]
 "#;
 
-/// A train that went back, with its report written and its review asked for. The user chose the reviewer.
+/// A train that rolled back, with its report written and review due. The user chose the reviewer.
 fn reported(reviewer: &str) -> (Yard, String) {
     let yard = Yard::new();
     yard.configure(&format!("reviewer = \"{reviewer}\"\n{CONFIGURATION}"));
@@ -39,7 +39,7 @@ fn reported(reviewer: &str) -> (Yard, String) {
     (yard, id)
 }
 
-/// A review that the agent runs; what it printed.
+/// Runs a review as the agent, and returns its output.
 fn review(yard: &Yard, id: &str, code: i32) -> String {
     let output = yard.agent(&["review", id]);
     assert_eq!(output.code, Some(code), "{output:?}");
@@ -54,7 +54,7 @@ fn command_reviews_the_report_until_it_is_clean() {
     let cause = "# Rollback\n\nThe cause: a full disk.\n";
     yard.write("ROLLBACK.md", cause);
     review(&yard, &id, 0);
-    // A report that is changed after its review is not settled by it.
+    // A change after the review makes it worthless.
     yard.write("ROLLBACK.md", "# Rollback\n\nNothing happened.\n");
     yard.blocks();
     assert_eq!(yard.phase(), "reviewing");

@@ -1,4 +1,4 @@
-//! A yard to run trains in: a project in an awkward path, a configuration with the two commands, and the program.
+//! A project with trains: an awkward path, two configured commands, and the program.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::process::{Command, Output, Stdio};
 use claudex_testkit::has;
 use serde_json::{Value, json};
 
-/// The session that most stops here come from.
+/// The session of most stops.
 pub(crate) const SESSION: &str = "session-1";
 
-/// `build` passes if there is a file `built`, `probe` if there is none named `burning`.
+/// `build` passes if a file `built` exists, `probe` if no file `burning` exists.
 const CONFIGURATION: &str = r#"
 [commands.build]
 program   = "test"
@@ -55,7 +55,7 @@ impl Yard {
         std::fs::write(self.configuration.join("claudex-loop/config.toml"), text).unwrap();
     }
 
-    /// The program in the yard, called by a user in a terminal.
+    /// Returns a call of the program by a user in a terminal.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_release-train"));
         command.args(arguments);
@@ -63,7 +63,7 @@ impl Yard {
         command
     }
 
-    /// Has a command run here, with nothing of the surroundings that the tests run in.
+    /// Runs a command here, without the environment of the tests.
     pub(crate) fn place(&self, command: &mut Command) {
         command
             .current_dir(&self.path)
@@ -86,7 +86,7 @@ impl Yard {
         read_output(&command.output().unwrap())
     }
 
-    /// Runs the program, which must succeed, and gives what it printed.
+    /// Runs the program successfully, and returns its output.
     #[track_caller]
     pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -94,7 +94,7 @@ impl Yard {
         output.out
     }
 
-    /// Runs the program, which must fail with this code and these words.
+    /// Runs the program, which fails with this code and message.
     #[track_caller]
     pub(crate) fn refuses(&self, arguments: &[&str], code: i32, why: &str) {
         let output = self.run(arguments);
@@ -102,18 +102,18 @@ impl Yard {
         has(&output.err, why);
     }
 
-    /// Runs a hook on an event of the session. It must end well and say nothing on stderr.
+    /// Runs a hook on an event of the session. Checks that it succeeds, with an empty stderr.
     #[track_caller]
     pub(crate) fn hook(&self, verb: &str, event: &Value) -> String {
         feed(self.command(&["hook", verb]), event.to_string().as_bytes())
     }
 
-    /// An event of this name.
+    /// Returns an event of this name.
     pub(crate) fn event(&self, name: &str) -> Value {
         json!({"session_id": SESSION, "hook_event_name": name, "cwd": self.path})
     }
 
-    /// A stop of a session's agent: the decision, and the reason or the line for the user.
+    /// Stops a session's turn. Returns the decision, and the reason or the line for the user.
     #[track_caller]
     pub(crate) fn stop_of(&self, session: &str) -> (String, String) {
         let mut event = self.event("Stop");
@@ -121,7 +121,7 @@ impl Yard {
         decision(&self.hook("stop", &event))
     }
 
-    /// A stop that must have the agent go on; its words.
+    /// Stops, and returns the reason of a block.
     #[track_caller]
     pub(crate) fn blocks(&self) -> String {
         let (decision, said) = self.stop_of(SESSION);
@@ -129,7 +129,7 @@ impl Yard {
         said
     }
 
-    /// A stop that must let the turn end; the line for the user.
+    /// Stops, and returns the line for the user of an approval.
     #[track_caller]
     pub(crate) fn approves(&self) -> String {
         let (decision, said) = self.stop_of(SESSION);
@@ -137,7 +137,7 @@ impl Yard {
         said
     }
 
-    /// Answers the question whether this version goes out, and gives what the hook prints.
+    /// Answers the question about a rollout of this version. Returns the output of the hook.
     pub(crate) fn answer(&self, version: &str, answer: &str) -> String {
         let question = format!("Roll {version} out to everyone?");
         let options = json!([
@@ -151,14 +151,14 @@ impl Yard {
         self.hook("answer", &event)
     }
 
-    /// Starts a train; its id.
+    /// Starts a train, and returns its id.
     #[track_caller]
     pub(crate) fn start(&self, mode: &str, version: &str) -> String {
         self.done(&["start", mode, version]);
         self.status()["id"].as_str().unwrap().to_owned()
     }
 
-    /// The one train of the yard, as `status --json` has it.
+    /// Returns the only train, as `status --json` shows it.
     pub(crate) fn status(&self) -> Value {
         let mut status: Value = serde_json::from_str(&self.done(&["status", "--json"])).unwrap();
         assert_eq!(status["problems"], json!([]));
@@ -175,7 +175,7 @@ impl Yard {
         std::fs::write(path, text).unwrap();
     }
 
-    /// A train that waits for a user's approval.
+    /// Returns a train that waits for a user's approval.
     #[track_caller]
     pub(crate) fn approving(version: &str) -> (Self, String) {
         let yard = Self::new();
@@ -187,13 +187,13 @@ impl Yard {
         (yard, id)
     }
 
-    /// The folder with the state of all trains.
+    /// Returns the folder with the state of all trains.
     pub(crate) fn folder(&self) -> PathBuf {
         self.path.join(".release-train")
     }
 }
 
-/// Runs a command on these bytes, which must succeed; what it printed.
+/// Runs a command on these bytes successfully, and returns its output.
 #[track_caller]
 pub(crate) fn feed(mut command: Command, input: &[u8]) -> String {
     command
@@ -201,7 +201,7 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> String {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A hook that has read enough may close its stdin before the end.
+    // A hook may close its stdin early.
     let _ = child.stdin.take().unwrap().write_all(input);
     let output = read_output(&child.wait_with_output().unwrap());
     assert_eq!(
@@ -213,7 +213,7 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> String {
     output.out
 }
 
-/// The decision and its reason or note, out of the one JSON object that a stop prints.
+/// Returns the decision and its reason or note from the one JSON object of a stop.
 pub(crate) fn decision(printed: &str) -> (String, String) {
     let answer: Value = serde_json::from_str(printed).unwrap();
     let text = |key: &str| answer.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -233,7 +233,7 @@ fn read_output(output: &Output) -> Ran {
     }
 }
 
-/// Every file below a folder, with its text.
+/// Returns every file below a folder with its text.
 pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! The ways of a version: to everyone, and back.
+//! A version's route to all users, and the rollback.
 
 use claudex_testkit::has;
 
@@ -10,7 +10,7 @@ fn version_is_built_tried_approved_and_rolled_out() {
     let id = yard.start("train", "1.4.0");
     assert_eq!(yard.phase(), "boarding");
 
-    // The agent is told once, and nothing was built for that.
+    // The first stop only tells the agent: no build runs.
     let message = yard.blocks();
     has(&message, "version 1.4.0");
     has(&message, &id);
@@ -29,14 +29,14 @@ fn version_is_built_tried_approved_and_rolled_out() {
     has(&message, "Roll 1.4.0 out to everyone?");
     has(&message, "AskUserQuestion");
 
-    // Only one of the options is an answer. What is to be done then is said at once.
+    // Only the options are answers. The answer names the next step at once.
     assert_eq!(yard.answer("1.4.0", "yes, roll out"), "");
     let output = yard.answer("1.4.0", "Roll out");
     has(&output, "release-train: the answer “Roll out”");
     has(&output, "`deployed/1.4.0`");
     assert_eq!(yard.phase(), "rollout");
 
-    // One reminder while nothing is there, then the turn may end.
+    // One reminder while the file is missing, then the turn may end.
     has(&yard.blocks(), "deployed/1.4.0");
     has(&yard.approves(), "waits for deployed/1.4.0");
     yard.write("deployed/1.4.0", "");
