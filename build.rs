@@ -1,7 +1,7 @@
-//! Generates the plan loop's types from `machine.toml`. The bare library (no `plan` feature) declares no machine itself.
+//! Generates the plan loop's types from `machine.toml` if the feature `plan` is on.
 
 fn main() {
-    // Reaches the build scripts of dependents as DEP_CLAUDEX_LOOP_PROGRAM: claudex-build then generates a command line.
+    // Sets DEP_CLAUDEX_LOOP_PROGRAM for dependents: claudex-build then generates a command line.
     if std::env::var_os("CARGO_FEATURE_PROGRAM").is_some() {
         println!("cargo::metadata=program=1");
     }

@@ -1,4 +1,4 @@
-//! A transition of the library, beside SQLite: the same compare-and-swap, with the same row of a journal.
+//! A transition compared with SQLite: the same compare-and-swap with the same journal row.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
-//! Measures the costs of claudex beside the same work done otherwise, and prints one table of ratios: machines differ, ratios
-//! hardly do.
+//! Compares the costs of claudex with those of the same work done otherwise. It prints one table of
+//! ratios, because these hardly differ between machines.
 //!
-//! `docs/dev/performance.md` has the command and a table with its machine and date. With `ROW` behind it, only rows whose names
-//! contain that are measured.
+//! `docs/dev/performance.md` has the command and a table with its machine and date. With an
+//! argument `ROW`, only rows whose names contain it are measured.
 
 mod commit;
 mod counter;

@@ -69,9 +69,9 @@ fn list() -> Row {
     }
 }
 
-/// Makes a project with so many finished loops: one that the program began and ended, and its copies under other ids, sealed
-/// again. The starts between them archive most, as they would in years of use: a folder that held them all at once would take
-/// longer to read for ever.
+/// Makes a project with so many finished loops: one that the program ran, and copies with other ids
+/// and new seals. The starts between them archive most, as in years of use: a folder that held them
+/// all at once would stay slow to read.
 fn finished(loops: usize) -> TempDir {
     let project = project();
     let root = project.path();

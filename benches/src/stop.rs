@@ -45,8 +45,8 @@ pub(crate) fn program() -> PathBuf {
     bench.with_file_name("claudex-loop")
 }
 
-/// Unpacks the release. Its plugin has the program with it, and an unpacked file is read in another way than one that a linker
-/// has just written.
+/// Unpacks the release, whose plugin contains the program. An unpacked file is read differently
+/// from one that a linker has just written.
 fn release() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let program = program();

@@ -1,6 +1,6 @@
-//! The build script's part: reads the machine file, tells cargo the files that the code depends on, and writes the code.
+//! The build script's part: reads the machine file, writes code, and names its sources to cargo.
 //!
-//! Problems become `cargo::error=` lines, since a build script that panics buries its message in a backtrace.
+//! Problems become `cargo::error=` lines, because a panic buries its message in a backtrace.
 
 use std::env;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::emit;
 use crate::model::Machine;
 use crate::templates::{self, TemplateKind};
 
-/// Set by cargo if the crate depends on claudex-loop with its feature `program`: claudex-loop's own build script says so.
+/// Set by cargo if the crate depends on claudex-loop with its feature `program`.
 const HAS_PROGRAM: &str = "DEP_CLAUDEX_LOOP_PROGRAM";
 
 /// Settings of a compilation, for a build script.
@@ -35,7 +35,7 @@ impl Config {
         }
     }
 
-    /// Sets whether to generate the command line also if the feature `program` of `claudex-loop` is off.
+    /// Sets whether to generate the command line even without the feature `program`.
     #[must_use]
     pub fn commands(mut self, commands: bool) -> Self {
         self.commands = commands;
@@ -57,11 +57,11 @@ impl Config {
     }
 
     /// Compiles a machine file, relative to the crate, to the `NAME.rs` and `NAME.program.rs` that
-    /// `claudex_loop::machine!(NAME)` includes. Generates the command line, too, if the feature `program` of `claudex-loop` is
-    /// on. Cargo fails the build after the errors that this prints.
+    /// `claudex_loop::machine!(NAME)` includes. Generates the command line, too, if the feature
+    /// `program` of `claudex-loop` is on. Cargo fails the build after the errors that this prints.
     pub fn compile(&self, file: impl AsRef<Path>) {
         let lines = self.compile_to_lines(file).join("\n") + "\n";
-        // If cargo has gone away, nobody is left to tell.
+        // Nothing can be reported if cargo has ended.
         let _ = io::stdout().lock().write_all(lines.as_bytes());
     }
 
@@ -74,7 +74,7 @@ impl Config {
         lines.iter().map(|line| one_line(line)).collect()
     }
 
-    /// Compiles a machine file, and adds the lines that tell cargo the files that the code depends on.
+    /// Compiles a machine file, and adds the lines that name its sources to cargo.
     fn run(&self, file: &Path, lines: &mut Vec<String>) -> Result<(), Vec<String>> {
         let Self { root, out, .. } = self;
         if root.as_os_str().is_empty() || out.as_os_str().is_empty() {
@@ -111,7 +111,7 @@ impl Config {
     }
 }
 
-/// Returns the problems of the templates that a machine names, and adds the lines that have cargo watch them.
+/// Returns the problems of a machine's templates, and adds the lines that name them to cargo.
 fn check_templates(
     root: &Path,
     file_name: &str,

@@ -1,4 +1,4 @@
-//! Findings about a machine file: the problem, its bytes and the help. Printed, each is one line with line and column.
+//! Findings about a machine file: the problem, its bytes and the help, printed as one line each.
 
 use std::fmt;
 use std::ops::Range;
@@ -60,9 +60,9 @@ impl Diagnostics {
     }
 
     /// Returns a line for each finding, without the line's end, such as
-    /// `machine.toml:31:8: error[claudex::machine::unknown_phase]: no phase is named ...; did you mean ...?`.
+    /// `machine.toml:31:8: error[claudex::machine::unknown_phase]: no phase is named ...`.
     ///
-    /// No line has a control character in it, which could end the directive that cargo reads, or colour a terminal.
+    /// No line has a control character, which could end cargo's directive or colour a terminal.
     pub fn cargo_lines(&self) -> impl Iterator<Item = String> + '_ {
         self.list.iter().map(|found| {
             let before = text_before(&self.source, found.span.start);
@@ -90,7 +90,7 @@ fn text_before(source: &str, offset: usize) -> &str {
     &source[..source.floor_char_boundary(offset)]
 }
 
-/// Escapes everything that ends a line, moves a cursor, turns the direction of reading or is not seen.
+/// Escapes characters that end a line, move the cursor, reverse the direction or are invisible.
 pub fn one_line(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for character in text.chars() {
@@ -103,7 +103,7 @@ pub fn one_line(text: &str) -> String {
     clean
 }
 
-/// Returns "did you mean `x`?" if one of these is similar to a word, else a list of them if it is short enough to help.
+/// Returns "did you mean `x`?" if a known word is similar, or else the known words if they are few.
 pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
     let known: Vec<&str> = known.collect();

@@ -1,7 +1,7 @@
 //! Draws a machine's graph as a Mermaid flowchart.
 //!
-//! Edges between the same two phases that the same kind of caller takes share one arrow, so that a phase with seven ways
-//! back to itself is still readable. A state diagram would fit better, but its arrows cannot be dashed.
+//! Edges between the same two phases by the same kind of caller share one arrow, which keeps the
+//! diagram readable. A state diagram would fit better, but its arrows cannot be dashed.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ const MIN_SHARED_SOURCES: usize = 5;
 
 #[derive(Serialize)]
 struct Arrow<'m> {
-    /// The source. `None`: any phase.
+    /// The source. `None` means any phase.
     from: Option<&'m str>,
     to: &'m str,
     /// The caller that takes the edges of an arrow between two phases.
@@ -73,7 +73,7 @@ fn arrows(machine: &Machine) -> Vec<Arrow<'_>> {
     arrows
 }
 
-/// Returns who takes an edge, as the end of a label. Empty for the hook.
+/// Returns the caller that takes an edge, as the end of a label. Empty for the hook.
 fn caller(machine: &Machine, edge: &Edge<'_>) -> &'static str {
     let on_stop = machine.phases[edge.from].on_stop.as_ref();
     if edge.declared.is_by(Actor::Agent) {
@@ -87,7 +87,7 @@ fn caller(machine: &Machine, edge: &Edge<'_>) -> &'static str {
     }
 }
 
-/// Returns whether a transition leaves every phase that is not terminal for the same one, and there are many of them.
+/// Returns whether a transition leads from all phases that are not terminal to a single one.
 fn is_shared(machine: &Machine, edges: &[Edge<'_>], name: &str) -> bool {
     let open_phases = machine.phases.iter().filter(|phase| !phase.terminal);
     let own_edges = edges.iter().filter(|edge| *edge.declared.name == *name);

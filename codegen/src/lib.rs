@@ -33,14 +33,14 @@ pub struct Generated {
     pub types: String,
     /// The behaviour of stops, and the verbs of a command line.
     pub program: String,
-    /// The templates and files that the code includes, relative to the crate's root, with `/` between their parts.
+    /// The templates and files that the code includes: paths from the crate's root, with `/`.
     pub messages: Vec<String>,
 }
 
 /// Parses a machine and checks it. `name` is the name of the file in messages.
 ///
 /// # Errors
-/// Returns the first problem of the file's form alone, else all problems of its meaning, in the order of the file.
+/// Returns the first problem of the form, or else all problems of the meaning, in file order.
 pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
     let checked = model::parse(source).and_then(|machine| match check::check(&machine, source) {
         found if found.is_empty() => Ok(machine),
@@ -49,7 +49,7 @@ pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
     checked.map_err(|found| Diagnostics::new(name, source, found))
 }
 
-/// Reads a machine, checks it and writes its Rust, with the subcommands of a command line. `name` is the file's name.
+/// Checks a machine, and generates its Rust with a command line. `name` is the file's name.
 ///
 /// # Errors
 /// Returns an error if [`check_source`] does.

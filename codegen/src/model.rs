@@ -42,7 +42,7 @@ pub use words::{
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// The name of the module and the marker type, and the value of the state document's machine field.
+    /// The name of the module and the marker type, also in the state document.
     #[serde(deserialize_with = "name")]
     pub name: At<String>,
     #[serde(default)]
@@ -91,10 +91,10 @@ impl Machine {
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct State {
-    /// The folder of the documents, relative to the loop's root. Absent: `.NAME` ([`Machine::folder`]).
+    /// The documents' folder below the loop's root, by default `.NAME` ([`Machine::folder`]).
     pub(crate) folder: Option<Path>,
     pub(crate) folder_env: Option<At<Variable>>,
-    /// The path of a document that belongs to the user, relative to the loop's root, such as `plans/{id}/state.json`.
+    /// The path of a user's own document below the loop's root, such as `plans/{id}/state.json`.
     pub(crate) file: Option<At<Path>>,
     pub(crate) extension: Option<At<Extension>>,
     pub(crate) form: Form,

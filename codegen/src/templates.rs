@@ -1,7 +1,7 @@
-//! The templates of messages at build time: the syntax of each, and the names in it that no loop has.
+//! Checks of message templates at build time: their syntax, and names that no loop has.
 //!
-//! `docs/behaviours.md` lists the names of each template; the lists here are the names that the engine gives at run time.
-//! `tests/behaviours/` renders all that a message can name.
+//! `docs/behaviours.md` lists the names of each template; the lists here are the names that the
+//! engine gives at run time. `tests/behaviours/` renders all that a message can name.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -25,8 +25,7 @@ pub(crate) enum TemplateKind {
     Plain,
 }
 
-/// The names that every template can use in addition to the machine's fields. A name after a dot is a part of the one
-/// before it.
+/// The names for every template, in addition to the fields. `a.b` is a part of `a`.
 pub const ANY: &str = "id phase machine root";
 /// The names of a message.
 pub const MESSAGE: &str = "violations question question.question question.header \

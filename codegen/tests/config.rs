@@ -1,4 +1,4 @@
-//! What a build script does with files: what it tells cargo, what it writes, and that it never panics.
+//! The build script's work with files: the lines for cargo, the output, and never a panic.
 
 use std::fs;
 use std::path::Path;
@@ -175,7 +175,7 @@ fn unwritable_output_is_one_line_with_its_path() {
         assert!(errors(&lines)[0].starts_with(&expected), "{lines:#?}");
     };
     let folder = Crate::new();
-    // A folder in the file's place stops root, too, whom permissions do not.
+    // A folder in the file's place stops even root, unlike permissions.
     fs::create_dir(folder.path().join("out/plan.rs")).unwrap();
     place(&folder, "plan.rs");
     fs::remove_dir_all(folder.path().join("out")).unwrap();

@@ -1,7 +1,6 @@
-//! A loop that could run for ever without a person cannot be built: cycles that are bounded, and cycles that are not.
-//! The messages are in `bad/cycle-*.txt`.
+//! A loop that could run forever without the user does not build. The messages: `bad/cycle-*.txt`.
 
-/// Returns the cycles that nothing bounds in a machine with these edges. `a` is the start, and `end` is terminal.
+/// Returns the unbounded cycles of a machine with these edges. `a` is the start, `end` terminal.
 fn unbounded(transitions: &str) -> Vec<String> {
     let source = format!(
         r#"name = "m"

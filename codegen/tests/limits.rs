@@ -1,4 +1,4 @@
-//! Any machine file is read or refused: soon, without a panic, and with each error's place in the file.
+//! Any machine file is read or refused soon, without a panic, and with the places of errors.
 
 use claudex_build::{Diagnostics, check_source, line_of};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The generated code of a small machine: a change of the generator shows in the snapshot what it changes for users.
+//! The generated code of a small machine: the snapshot shows the effect of generator changes.
 
 use claudex_build::generate;
 

@@ -1,4 +1,4 @@
-//! The names that generated types use. Not for anyone else: they change whenever the generator does.
+//! The names that generated types use. They change with the generator and are not public API.
 
 pub use crate::__extra as extra;
 pub use crate::machine::edge::{Edge, EdgeInfo, Guard, edges};

@@ -1,7 +1,7 @@
-//! The engine of claudex-loop: machines, their loops as sealed journals, and files that are opened safely.
+//! The engine of claudex-loop: machines, loops as sealed journals, and safe file access.
 //!
-//! [`mod@machine`] moves a loop along the edges of a machine that `claudex-build` generated. [`store`] keeps loops, each as a
-//! journal with a document for people. [`files`] opens files below a held folder. [`text`] makes text from outside plain.
+//! [`mod@machine`] moves a loop along the edges of a generated machine. [`store`] keeps loops, each
+//! as a journal with a document. [`files`] opens files safely. [`text`] cleans text from outside.
 
 #[doc(hidden)]
 pub mod __private;
@@ -22,8 +22,8 @@ pub use store::{LoopId, StateHome, Store};
 
 /// Includes the types that `claudex-build` generated for a machine.
 ///
-/// `machine!(plan)` declares `pub mod plan`; `machine!(plan as typestate)` gives the module another name. The machine's
-/// name is the `name` of its `machine.toml`.
+/// `machine!(plan)` declares `pub mod plan`; `machine!(plan as typestate)` gives the module another
+/// name. The machine's name is the `name` of its `machine.toml`.
 #[macro_export]
 macro_rules! machine {
     ($name:ident) => {
@@ -40,7 +40,7 @@ macro_rules! machine {
 macro_rules! __include {
     ([$($runtime:tt)+] $name:ident as $module:ident: $($file:literal),+) => {
         #[doc = concat!("The types that `claudex-build` generated for the `", stringify!($name), "` machine.")]
-        // These lints look at texts of the machine file: its names, its docs, its guards, how much of everything it declares.
+        // These lints depend on the machine file: its names, docs, guards and sizes.
         #[allow(
             unused_comparisons,
             clippy::absurd_extreme_comparisons,
@@ -87,7 +87,7 @@ macro_rules! __include {
     };
 }
 
-/// Returns a declaration that only a program reads, which is in the second generated file. The engine includes the first alone.
+/// Replaces a declaration of the second generated file, which only a program includes, by `&()`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __extra {

@@ -1,4 +1,4 @@
-//! The behaviours of `on_stop`: their parameters, and the transitions that their outcomes and answers take.
+//! Checks of `on_stop`: parameters of behaviours, and the transitions of outcomes and answers.
 
 use std::collections::HashSet;
 
@@ -115,7 +115,7 @@ fn turn(check: &Check<'_>, behaviour: &Behaviour, name: &At<String>, edge: &Edge
     check.add(code, name, &[&phase.name]);
 }
 
-/// Checks the transitions that answers take. An answer is of the user, has no evidence, and gives one text at most.
+/// Checks the transitions of answers: by the user, without evidence, with one text at most.
 fn answers(check: &Check<'_>, at: usize, behaviour: &Behaviour) {
     let mut labels = HashSet::new();
     for choice in behaviour.choices() {

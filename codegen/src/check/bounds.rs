@@ -1,9 +1,9 @@
 //! Every cycle is bounded: a loop that could run forever by itself is refused.
 //!
-//! Cycles are looked for among edges that the hook or an agent can take. An edge is bounded if it raises a count that
-//! nothing on its cycles lowers, under a guard that limits the count to a constant or to a field that nothing there
-//! changes. It is also bounded if it sets a word with which its guard does not hold, and nothing there sets another one.
-//! Bounded edges are removed, and the rest is examined again, because the fields that they reset are then no longer reset.
+//! An edge is bounded if its guard limits a count that it raises and its cycles never lower, by a
+//! constant or by a field that they never change. It is also bounded if it sets a word that its
+//! guard excludes and its cycles keep. Bounded edges are removed, and the rest is checked again,
+//! because removed edges reset nothing. Edges that only the user can take do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,7 @@ enum Change<'m> {
     Other,
 }
 
-/// Returns the effect of an edge on a field, or `None` if nothing.
+/// Returns the effect of an edge on a field, or `None` if it has none.
 fn change<'m>(check: &Check<'m>, edge: &Edge<'m>, field: &Named<Field>) -> Option<Change<'m>> {
     let mut updates = edge.declared.set.iter();
     let Some((_, update)) = updates.find(|(name, _)| *name == field.name) else {
@@ -94,7 +94,7 @@ fn changes<'c, 'm>(
         .collect()
 }
 
-/// Returns whether an edge can be taken only a limited number of times as long as only edges of its cycle are taken.
+/// Returns whether an edge can be taken only a limited number of times within its cycle.
 fn is_bounded(check: &Check<'_>, cycle: &Cycle<'_, '_>, edge: &Edge<'_>) -> bool {
     let Some(when) = &edge.declared.when else {
         return false;
@@ -125,7 +125,7 @@ fn is_bounded(check: &Check<'_>, cycle: &Cycle<'_, '_>, edge: &Edge<'_>) -> bool
     })
 }
 
-/// Returns whether the guard limits a count to a constant or to another field for which `is_fixed` is true.
+/// Returns whether a guard limits a count to a constant or to a field that `is_fixed` accepts.
 fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> bool {
     let comparison = match guard {
         Guard::All(parts) => return parts.iter().any(|part| has_ceiling(part, field, is_fixed)),

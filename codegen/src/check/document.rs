@@ -1,5 +1,5 @@
-//! The state document: the engine's fields, the places of fields, values written as null, edits by hand and its
-//! path. Also the slash commands of the plugin.
+//! Checks of the state document: engine fields, places, null values, edits by hand and path. Also
+//! those of the plugin's slash commands.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -86,7 +86,7 @@ fn edits(check: &Check<'_>, state: &State) {
     }
 }
 
-/// Checks the path of a document that belongs to the user: each loop needs its own, outside the engine's folder.
+/// Checks the path of a user's document: one for each loop, outside of the engine's folder.
 fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
     let path = file.as_str();
     let id = format!("{{{}}}", check.machine.holder(Held::Id).unwrap_or("id"));

@@ -1,7 +1,7 @@
 //! The search for example values under which some guards hold and others do not.
 //!
-//! It tries the values at which a comparison turns: for counts each bound that follows from the comparisons, for texts
-//! those that are named and as many others as there are texts. If there is an example, there is one among these.
+//! It tries the values at which a comparison turns: bounds of counts, and for texts those that are
+//! named and one more for each name. These include an example if one exists.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -18,7 +18,7 @@ pub(super) type Wanted<'g> = (&'g Guard, bool);
 /// A name that guards read, and the values to try.
 type Domain = (String, Vec<Constant>);
 
-/// Returns values under which each guard holds or not as wanted, such as `round is 3`, or `None` if there are none.
+/// Returns values for which each guard is as wanted, such as `round is 3`, or `None`.
 pub(super) fn find_example(wanted: &[Wanted<'_>]) -> Result<Option<Vec<String>>, TooMany> {
     let domains = domains(wanted)?;
     let mut values = HashMap::new();
@@ -97,9 +97,9 @@ fn domains(wanted: &[Wanted<'_>]) -> Result<Vec<Domain>, TooMany> {
 
 /// Returns the values of counts to try.
 ///
-/// Each comparison bounds the difference of two counts, or of a count and 0, which has no name. If such bounds can be met,
-/// the smallest counts that meet them are sums of bounds along a path that starts at 0. A path has at most one step for each
-/// count.
+/// Each comparison bounds the difference of two counts, or of a count and 0, which has no name. If
+/// such bounds can be met, the smallest counts that meet them are sums of bounds along a path that
+/// starts at 0. A path has at most one step for each count.
 fn turning_points(
     comparisons: &[&Comparison],
 ) -> Result<BTreeMap<String, BTreeSet<i128>>, TooMany> {

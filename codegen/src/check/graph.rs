@@ -1,4 +1,4 @@
-//! The shape of the graph: modes, terminal phases, entries that differ, phases that no loop reaches or leaves.
+//! Checks of the graph: modes, terminal phases, differing entries, unreachable or endless phases.
 
 use std::collections::HashSet;
 
@@ -87,7 +87,7 @@ fn reach(check: &Check<'_>) {
     }
 }
 
-/// Returns the phases that pairs of phases lead to from some phases, with these.
+/// Returns the phases in `open` and all to which the pairs lead from them.
 fn reachable(pairs: &[(usize, usize)], mut open: Vec<usize>) -> HashSet<usize> {
     let mut seen = HashSet::new();
     while let Some(at) = open.pop() {

@@ -1,4 +1,4 @@
-//! Guards that never hold, two guards of a transition that hold at once, and values for which none of them holds.
+//! Checks of guards: ones that never hold, that hold at once, or that leave a gap.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -14,7 +14,7 @@ const ARGUMENTS: &str = "id loop_args from_prompt help rejecting evidence held";
 /// The kind of a part of the machine file, and its name.
 type Part<'m> = (&'static str, &'m At<String>);
 
-/// The names that are taken: the part of the file that has each, by namespace and name. `None`: every machine has it.
+/// The taken names by namespace, with their part of the file; `None` if every machine has them.
 struct Names<'c, 'm> {
     check: &'c Check<'m>,
     owners: HashMap<(String, String), Option<Part<'m>>>,

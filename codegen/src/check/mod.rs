@@ -1,5 +1,5 @@
-//! The checks of a machine before code is generated from it. Each module checks one subject and reports all that it
-//! finds.
+//! The checks of a machine before code is generated. Each module checks one subject and reports all
+//! problems that it finds.
 
 mod behaviours;
 mod bounds;
@@ -17,8 +17,8 @@ use std::ops::Range;
 use crate::diagnostic::{Diagnostic, line_of, section};
 use crate::model::{At, Edge, Entry, Field, Machine, Named, Phase};
 
-/// Returns everything that is wrong with a machine whose form is right. If a name is unknown, the graph is not examined; if a
-/// name or a type is wrong, the guards are not.
+/// Returns the problems of a machine whose form is right. An unknown name prevents the checks of
+/// the graph, and a wrong name or type those of the guards.
 pub(crate) fn check(machine: &Machine, source: &str) -> Vec<Diagnostic> {
     let check = Check {
         machine,
@@ -54,7 +54,7 @@ struct Check<'m> {
 }
 
 impl<'m> Check<'m> {
-    /// Reports a problem of a part of the file. Its text in `problems.md` has the part as `{0}`, and then `args`.
+    /// Reports a problem of a part, which is `{0}` of its text in `problems.md`; `args` follow.
     fn add(&self, code: &'static str, part: &At<String>, args: &[&str]) {
         self.add_at(code, part.span(), &[&[part.as_str()], args].concat());
     }

@@ -1,5 +1,4 @@
-//! Names of phases, fields, transitions, personas and arguments that do not exist, and fields used in phases in which
-//! they do not exist (`in`).
+//! Names that do not exist, and fields that are used in phases without them (`in`).
 
 use std::collections::BTreeSet;
 
@@ -75,7 +74,7 @@ fn transition(check: &Check<'_>, entry: &Entry) {
     }
 }
 
-/// Reports that a field does not exist, or not in one of some phases. `what` is the subject and the verb.
+/// Reports a field that is missing in one of the phases. `what` is the subject and the verb.
 fn uses<'m>(
     check: &Check<'m>,
     name: &At<String>,

@@ -1,7 +1,7 @@
 //! Rust identifiers from the names of `machine.toml`.
 //!
-//! Phases, transitions, fields and modes are `snake_case` in the file; types are `UpperCamel`. Words of a `one_of` may
-//! have hyphens. A Rust keyword becomes a raw identifier.
+//! Phases, transitions, fields and modes are `snake_case` in the file; types are `UpperCamel`.
+//! Words of a `one_of` may have hyphens. A Rust keyword becomes a raw identifier.
 
 use heck::ToUpperCamelCase;
 
@@ -42,7 +42,7 @@ pub(super) fn value_of(name: &str) -> String {
     }
 }
 
-/// Returns whether serde makes this name of its variant again: none of its parts is a number or a single letter.
+/// Returns whether serde derives this name from its variant: no part is a number or one letter.
 pub(super) fn is_regular(name: &str) -> bool {
     let is_regular =
         |part: &str| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_lowercase());

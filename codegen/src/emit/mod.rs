@@ -1,7 +1,7 @@
-//! From a checked machine to Rust and Markdown: templates that show the machine file and data derived from it.
+//! Renders a checked machine as Rust and Markdown, from its file and data derived from it.
 //!
-//! The functions are pure. They rely on `check`, and on the names of the runtime's `__private` module, which generated code
-//! calls `rt`.
+//! The functions are pure. They rely on `check`, and on the names of the runtime's `__private`
+//! module, which generated code calls `rt`.
 
 pub(crate) mod ident;
 pub(crate) mod render;
@@ -19,8 +19,8 @@ use crate::templates::TemplateKind;
 use render::render;
 use view::view;
 
-/// Generates the Rust of a machine: the types and edges, the stops and the command line. `file` is the machine file's
-/// path in messages. `commands` adds the verbs of a command line and a whole program.
+/// Generates the Rust of a machine: types, edges, stops and command line. `file` is the machine
+/// file's path in messages. `commands` adds the verbs of a command line and a whole program.
 pub(crate) fn emit(machine: &Machine, source: &str, file: &str, commands: bool) -> Generated {
     let view = view(machine, source, file);
     let documents = context! { spec => render(include_str!("spec.md.jinja"), &view), diagram => diagram(machine) };
@@ -38,7 +38,7 @@ pub(crate) fn emit(machine: &Machine, source: &str, file: &str, commands: bool) 
     }
 }
 
-/// Returns every template or text that the machine names, each once for its kind, relative to the crate's root.
+/// Returns the machine's templates and texts, each once for its kind, relative to the crate's root.
 pub(crate) fn templates(machine: &Machine) -> Vec<(TemplateKind, String, Range<usize>)> {
     let starts = machine.modes.iter().flat_map(|mode| &mode.message);
     let phases = machine.phases.iter().flat_map(|phase| &phase.message);

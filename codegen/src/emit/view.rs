@@ -1,4 +1,4 @@
-//! The values that the templates show: the machine as the file has it, and everything that follows from it.
+//! The values for the templates: the machine as the file has it, and data derived from it.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -76,8 +76,8 @@ fn phase(source: &str, phase: &Named<Phase>) -> Value {
     }
 }
 
-/// Returns the fields that a guard reads, an edge sets or a behaviour looks or asks by. The machine owns them: otherwise
-/// somebody could change the file under review from outside, or the question that a user answers.
+/// Returns the fields that a guard, an edge or a behaviour uses. The machine owns them, so that
+/// nobody can change the file under review or the user's question from outside.
 fn owned(machine: &Machine) -> HashSet<String> {
     let mut owned: HashSet<String> = HashSet::new();
     for entry in &machine.transitions {

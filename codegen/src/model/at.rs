@@ -7,8 +7,8 @@ use toml::Spanned;
 
 /// A value with its place in `machine.toml`. Two are equal if their values are.
 ///
-/// The parser gives an error inside of a newtype the place of the value, and one inside of a plain `Spanned` the place of the
-/// list around it.
+/// The parser gives an error in a newtype the place of the value, and one in a plain `Spanned` the
+/// place of the list around it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize, derive_more::Display)]
 pub struct At<T>(Spanned<T>);
 

@@ -1,7 +1,7 @@
 //! `on_stop`: the behaviours with their parameters and their outcomes.
 //!
-//! A behaviour is a variant, and its keys are its parameters and outcomes. `claudex_loop::behaviours` has an enum of the
-//! outcomes of each. If the two differ, generated code does not compile.
+//! A behaviour is a variant; its keys are parameters and outcomes. `claudex_loop::behaviours` has
+//! an enum of the outcomes of each. If the two differ, generated code does not compile.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use super::texts::{
 };
 use super::{At, Blocking, Constant, Earlier, Evidence, FromProgram};
 
-/// Defines the behaviours, each with the types of its parameters and of other keys, and with its outcomes and their evidence.
-/// `check` wants those that are `required`.
+/// Defines the behaviours, each with the types of its parameters and of other keys, and with its
+/// outcomes and their evidence. `check` refuses a behaviour without those that are `required`.
 macro_rules! behaviours {
     ($($(#[$doc:meta])* $name:ident = $word:literal {
         parameters { $($(#[$attr:meta])* $key:ident: $type:ty,)* }
@@ -71,7 +71,7 @@ macro_rules! behaviours {
 }
 
 behaviours! {
-    /// Waits until a file is written. `before` is the digest of the file at the start, empty if there was none.
+    /// Waits until a file is written. `before` is its first digest, empty if it was missing.
     RequireFile = "require-file" {
         parameters { path: At<Template>, before: Option<At<Template>>, }
         others {}
@@ -134,14 +134,14 @@ behaviours! {
         outcomes { unanswered: optional, }
     }
 
-    /// Runs a command that the user's configuration may have, or not (`missing`).
+    /// Runs a command that the user's configuration may lack (`missing`).
     Run = "run" {
         parameters { command: At<CommandName>, }
         others {}
         outcomes { passed: required, failed: required, missing: optional, }
     }
 
-    /// Waits until a file is there.
+    /// Waits until a file exists.
     WaitFor = "wait-for" {
         parameters { file: At<Template>, }
         others {}

@@ -39,7 +39,7 @@ pub enum Operand {
     Constant(Constant),
 }
 
-/// `round`, `round + 1` or `args.score`: a field or an argument of the transition, plus or minus a constant.
+/// `round`, `round + 1` or `args.score`: a field or an argument, plus or minus a constant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Read {
     /// The name, with its place in machine.toml.
@@ -48,7 +48,7 @@ pub struct Read {
     pub is_argument: bool,
     /// The number that is added.
     pub offset: i64,
-    /// The kind of the field or the argument. `None`: it does not exist, which `check` reports.
+    /// The kind of the field or argument, or `None` if it does not exist, which `check` reports.
     pub(crate) kind: Option<FieldKind>,
     /// The type in Rust.
     pub(crate) ty: String,
@@ -89,12 +89,12 @@ impl Guard {
         fields.map(|read| &read.name)
     }
 
-    /// Returns whether the guard holds. `value` returns the value of a field (`round`) or an argument (`args.score`).
+    /// Returns whether the guard holds. `value` takes a name such as `round` or `args.score`.
     pub fn holds(&self, value: &dyn Fn(&str) -> Constant) -> bool {
         self.decide(&|name| Some(value(name))) == Some(true)
     }
 
-    /// Returns whether the guard holds, or `None` if that depends on a value that `value` does not know.
+    /// Returns whether the guard holds, or `None` if that depends on an unknown value.
     pub(crate) fn decide(&self, value: &dyn Fn(&str) -> Option<Constant>) -> Option<bool> {
         let (parts, decisive) = match self {
             Guard::All(parts) => (parts, false),

@@ -23,19 +23,19 @@ pub struct Field {
     pub(super) one_of: Vec<At<Word>>,
     pub(super) data: Option<TypeName>,
     pub(super) holds: Option<Held>,
-    /// The value at the start. Absent: 0, false, the first word of a `one_of`, or an empty text.
+    /// The value at the start, by default 0, false, the first word of a `one_of` or an empty text.
     pub(crate) initial: Option<At<Constant>>,
     /// The value that the document writes as null.
     pub(crate) null: Option<At<Constant>>,
     #[serde(default)]
     pub(crate) at_start: AtStart,
-    /// The keys in a document of frontmatter, such as `loop.phase`. Absent: the name.
+    /// The keys in a document of frontmatter, such as `loop.phase`, by default the name.
     pub(crate) key: Option<At<Key>>,
     /// The smallest count that an edit by hand may set.
     min: Option<At<u64>>,
     /// The largest count that an edit by hand may set.
     pub(crate) max: Option<At<u64>>,
-    /// The phases in which the field exists. Empty: all.
+    /// The phases in which the field exists. If empty, it exists in all.
     #[serde(rename(deserialize = "in"), default, deserialize_with = "many")]
     pub(crate) within: Vec<At<String>>,
     #[serde(default)]

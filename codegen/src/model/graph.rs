@@ -27,8 +27,8 @@ impl Machine {
             .collect()
     }
 
-    /// Returns every edge: each declared entry at each of its sources. Leaves out names that do not exist, which `check`
-    /// reports.
+    /// Returns every edge: each declared entry at each of its sources. Leaves out names that do not
+    /// exist, which `check` reports.
     pub fn edges(&self) -> Vec<Edge<'_>> {
         let entries = self.transitions.iter();
         let sources =

@@ -5,8 +5,8 @@ use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::{Diagnostic, suggest};
 
-/// Completes the `on_stop` of each phase with `like` by that of the phase that it names. Its keys win. Values of a
-/// wrong type are left to serde.
+/// Adds to the `on_stop` of each phase with `like` the missing keys of the phase that it names.
+/// Values of a wrong type are left to serde.
 pub(super) fn complete_phases(file: &mut DeTable<'_>) -> Result<(), Diagnostic> {
     let Some(DeValue::Table(phases)) = file.get_mut("phases").map(Spanned::get_mut) else {
         return Ok(());

@@ -67,7 +67,7 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     found.is_empty().then_some(machine).ok_or(found)
 }
 
-/// Returns the sources of an entry. `*` is every phase that is not terminal and that no other entry of the transition leaves.
+/// Returns an entry's sources. `*` is every phase that is neither terminal nor in another entry.
 fn sources(machine: &Machine, entry: &Entry) -> Vec<At<String>> {
     if entry.from.len() != 1 || *entry.from[0] != *"*" {
         return entry.from.clone();
@@ -113,7 +113,7 @@ fn parse_form(source: &str) -> Result<Machine, Diagnostic> {
     Machine::deserialize(Deserializer::from(file)).map_err(|error| form_problem(&error, source))
 }
 
-/// Returns the expression of an update. A string is one for a count or a flag, and for any other field if it begins so.
+/// Returns the expression of an update: any text for a count or a flag, else a call or an argument.
 fn expression(kind: Option<&FieldKind>, value: &At<Constant>) -> Option<At<String>> {
     let is_number = matches!(kind, Some(FieldKind::Count | FieldKind::Flag));
     let is_expression = |text: &str| text.starts_with("next(") || text.starts_with("args.");

@@ -1,4 +1,4 @@
-//! The parser of guards and updates, by recursive descent: `or` binds weakest, then `and`, then a comparison.
+//! Parses guards and updates by recursive descent. `or` binds weakest, then `and`.
 //!
 //! `check` reports names that do not exist.
 
@@ -41,8 +41,7 @@ pub(super) fn parse_update(scope: Scope<'_>, text: &At<String>) -> Result<Update
     Ok(update)
 }
 
-/// Splits a text into words, numbers, quoted texts and signs, each with its place in the file. The last token is empty: the
-/// end.
+/// Splits a text into tokens with their places in the file. The last one, the end, is empty.
 fn tokens<'t>(source: &str, text: &'t At<String>) -> Vec<(&'t str, Range<usize>)> {
     let span = text.span();
     // A text with escapes is not in the file as it is.
@@ -212,7 +211,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Parses the name of a field or an argument, and the number behind it. Leaves an argument behind `+` to the caller.
+    /// Parses a field or an argument with an offset. Leaves an argument behind `+` to the caller.
     fn read(&mut self, expected: &str, help: &str) -> Result<Read, Diagnostic> {
         let token = self.token();
         let is_argument = token.starts_with("args.");

@@ -14,10 +14,10 @@ pub(crate) struct Mode {
     /// The initial values that only this mode has.
     #[serde(default, deserialize_with = "tables::entries")]
     pub(crate) initial: Vec<(At<String>, At<Constant>)>,
-    /// The actors that may start a loop in it. Empty: both.
+    /// The actors that may start a loop in it. If empty, both may.
     #[serde(default, deserialize_with = "many")]
     by: Vec<At<Actor>>,
-    /// The template that a start prints. Absent: that of the first phase.
+    /// The template that a start prints, by default that of the first phase.
     pub(crate) message: Option<At<Path>>,
     #[serde(default)]
     doc: String,
@@ -33,7 +33,7 @@ pub struct Phase {
     /// Whether a loop in it is over.
     #[serde(default)]
     pub terminal: bool,
-    /// The behaviour of a stop. Absent in a phase that is not terminal: a method to write in Rust.
+    /// The behaviour of a stop. Without one, a phase that is not terminal has a method in Rust.
     pub(crate) on_stop: Option<Behaviour>,
     /// The phase whose `on_stop` this one takes. The parser has completed `on_stop`.
     #[serde(rename = "like")]

@@ -53,8 +53,8 @@ const OWN: [&str; 7] = [
 ];
 
 impl Machine {
-    /// Returns the slash commands that the plugin has: one for each mode, the engine's own, and one for each transition that
-    /// only the user may take, or that the file names. Names may be there twice; `check` reports them.
+    /// Returns the plugin's slash commands: one for each mode, the engine's own, and one for each
+    /// transition that only the user may take or the file names. `check` reports duplicates.
     pub(crate) fn slash_commands(&self) -> Vec<SlashCommand<'_>> {
         let declared = self.plugin.iter().flat_map(|plugin| &plugin.commands);
         let declaration = |name: &str| declared.clone().find(|command| *command.name == *name);

@@ -42,7 +42,7 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
     }
 }
 
-/// Splits the parser's message about an unknown key or word into its kind, its name, and the known names.
+/// Splits the parser's message about an unknown key or word into kind, name and known names.
 fn unknown(error: &str) -> Option<(&str, &str, Vec<&str>)> {
     let (kind, rest) = error.strip_prefix("unknown ")?.split_once(' ')?;
     let mut quoted = rest.split('`').skip(1).step_by(2);

@@ -1,4 +1,4 @@
-//! Shapes that several keys of a machine file have: tables in the order of the file, one value or a list, a text or a table.
+//! Shapes of several keys: tables in the order of the file, one value or a list, text or table.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,6 +1,6 @@
-//! Texts of a machine file that follow a rule: names, words, paths, and texts with `{field}` in them.
+//! Texts of a machine file that follow a rule: names, words, paths and texts with `{field}`.
 //!
-//! The message of a broken rule is the problem, a line end and the help. `{key}` in it represents the key.
+//! The message of a broken rule is the problem, a line end and the help. `{key}` is the key.
 
 use derive_more::{AsRef, Deref, Display};
 use serde::{Deserialize, Serialize};
@@ -73,8 +73,8 @@ pub(super) const PROGRAM: &str = "{program}";
 /// The place of a number in the name of a file.
 const NUMBER: &str = "{n}";
 
-/// Returns whether a text begins with one of these characters and has only those of `rest`. `A`, `a` and `0` stand for
-/// all letters of their case and for all digits.
+/// Returns whether a text begins with one of these characters and has only those of `rest`. `A`,
+/// `a` and `0` represent all letters of their case and for all digits.
 fn has_form(text: &str, first: &str, rest: &str, max_bytes: usize) -> bool {
     let is_of = |class: &str, character: char| match character {
         'A'..='Z' => class.contains('A'),
@@ -87,8 +87,8 @@ fn has_form(text: &str, first: &str, rest: &str, max_bytes: usize) -> bool {
         && text.len() <= max_bytes
 }
 
-/// Returns whether a text is `[a-z][a-z0-9]*(_[a-z0-9]+)*` of at most 64 characters. `self_` would be the type `Self`,
-/// and rustc and people take `a__b` for a typo.
+/// Returns whether a text is `[a-z][a-z0-9]*(_[a-z0-9]+)*` of at most 64 characters. `self_` would
+/// be the type `Self`, and rustc and people take `a__b` for a typo.
 pub(crate) fn is_name(text: &str) -> bool {
     let is_reserved = ["self", "super", "crate"].contains(&text);
     has_form(text, "a", "a0_", 64) && !text.contains("__") && !text.ends_with('_') && !is_reserved

@@ -12,21 +12,21 @@ use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Named, Turn, Update
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transition {
-    /// The sources. The parser has replaced `*` by every phase that is not terminal and has no other entry of this transition.
+    /// The sources, with `*` resolved by the parser.
     #[serde(deserialize_with = "many")]
     pub(crate) from: Vec<At<String>>,
-    /// The target. `None`: the source.
+    /// The target, or `None` for the source.
     #[serde(deserialize_with = "target")]
     pub(crate) to: Option<At<String>>,
     /// The guard as the file has it.
     #[serde(rename = "when")]
     pub guard_text: Option<At<String>>,
-    /// The guard. Absent: the transition is always open.
+    /// The guard. Without one, the transition is always open.
     #[serde(rename = "guard", skip_deserializing)]
     pub when: Option<At<Guard>>,
     /// The evidence that it needs.
     pub requires: Option<At<Evidence>>,
-    /// The actors that may take it by a verb. Empty: the hook only.
+    /// The actors that may take it by a verb. If empty, only the hook may.
     #[serde(default, deserialize_with = "many")]
     pub by: Vec<At<Actor>>,
     /// Whether a verb of the program or an answer takes it, so that no verb is generated for it.

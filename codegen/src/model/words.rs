@@ -50,7 +50,7 @@ words! {
     /// A value that the program gives in Rust.
     FromProgram { Program = "{program}", }
 
-    /// The effect of a transition on the turn: it may end although the phase that is entered is not terminal.
+    /// The effect of a transition on the turn, which may end in a phase that is not terminal.
     Turn { End = "end", }
 
     /// The evidence that an edge needs: a review, or a review without findings, which is more.
@@ -97,7 +97,7 @@ words! {
         Required = "required",
     }
 
-    /// The number of loops that may be active in one project: one, one of each session, or any number.
+    /// The number of active loops in one project: one, one of each session, or any number.
     #[derive(Default)]
     Active { #[default] One = "one", Session = "session", Many = "many", }
 
@@ -105,7 +105,7 @@ words! {
     #[derive(Default)]
     Form { #[default] Lines = "lines", Json = "json", Frontmatter = "frontmatter", }
 
-    /// The form of ids: `YYYYMMDD-HHMMSS-xxxxxx` from the engine, or `[A-Za-z0-9_-]+` from the caller.
+    /// The form of ids: the engine's `YYYYMMDD-HHMMSS-xxxxxx`, or the caller's `[A-Za-z0-9_-]+`.
     #[derive(Default)]
     IdForm { #[default] Stamp = "stamp", Name = "name", }
 }

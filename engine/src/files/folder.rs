@@ -1,7 +1,7 @@
 //! A folder that is held open: the one way to the files of a project and of a state folder.
 //!
-//! [`Folder::open`] opens a folder that the user chose. Every folder below it is opened from the one above, one name at a
-//! time, and no symlink is followed. Only regular files are opened, and a pipe is never waited for.
+//! [`Folder::open`] opens a folder that the user chose. Each folder below it is opened from the one
+//! above, without following symlinks. Only regular files are opened; no call waits for a pipe.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -23,8 +23,8 @@ const PRIVATE_MODE: Mode = Mode::from_raw_mode(0o700);
 /// The permissions of a new file.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 
-/// A folder that is held open. The names of its files are single names, never paths. A file or folder of the wrong kind is an
-/// [`UntrustedError`].
+/// A folder that is held open. The names of its files are single names, never paths. A file or
+/// folder of the wrong kind is an [`UntrustedError`].
 #[derive(Debug, Clone)]
 pub struct Folder {
     pub(super) fd: Arc<OwnedFd>,
@@ -79,7 +79,7 @@ impl UntrustedError {
 }
 
 impl Folder {
-    /// Opens a folder by a path that the user chose, or that is canonical. Symlinks on the way are followed.
+    /// Opens a folder by a canonical path or one that the user chose. Follows symlinks.
     pub fn open(path: &Utf8Path) -> io::Result<Self> {
         let path = match path.as_str() {
             "" => Utf8Path::new("."),
@@ -102,17 +102,17 @@ impl Folder {
         self.walk(path.as_ref(), None)
     }
 
-    /// Opens a folder below this one. Makes it, and those on the way, if they are not there.
+    /// Opens a folder below this one, and makes those that are missing.
     pub fn make(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
         self.walk(path.as_ref(), Some(FOLDER_MODE))
     }
 
-    /// Opens a folder below this one, and makes it for its owner alone if it is not there. Closes it to other users.
+    /// Opens or makes a folder below this one, and closes it to other users.
     pub fn make_private(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
         self.walk(path.as_ref(), Some(PRIVATE_MODE))
     }
 
-    /// Opens a folder below this one. With a mode, makes those that are not there; [`PRIVATE_MODE`] closes the others, too.
+    /// Opens a folder. With a mode, makes missing ones; [`PRIVATE_MODE`] also closes existing ones.
     fn walk(&self, path: &Utf8Path, mode: Option<Mode>) -> io::Result<Self> {
         let mut at = self.clone();
         for component in path.components() {
@@ -174,12 +174,12 @@ impl Folder {
         self.open_file(name, OFlags::RDONLY)
     }
 
-    /// Opens a regular file for reading and writing. Makes it with mode 0600 if it is not there.
+    /// Opens a regular file for reading and writing. Makes it with mode 0600 if it is missing.
     pub fn file_or_new(&self, name: &str) -> io::Result<File> {
         self.open_file(name, OFlags::RDWR | OFlags::CREATE)
     }
 
-    /// Opens a regular file for writing at its end. Makes it with mode 0600 if it is not there.
+    /// Opens a regular file for writing at its end. Makes it with mode 0600 if it is missing.
     pub fn file_to_append(&self, name: &str) -> io::Result<File> {
         self.open_file(name, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)
     }
@@ -194,7 +194,7 @@ impl Folder {
         super::read::read_all(self.file(name)?, &self.path.join(name), max_bytes)
     }
 
-    /// Returns the metadata of a file or folder, or `None` if it is not there.
+    /// Returns the metadata of a file or folder, or `None` if it is missing.
     pub fn look(&self, name: &str) -> io::Result<Option<Found>> {
         let found = rustix::fs::statat(&self.fd, check_name(name)?, AtFlags::SYMLINK_NOFOLLOW);
         Ok(if_there(found.map_err(io::Error::from))?.map(Found::from))
@@ -271,7 +271,7 @@ impl Folder {
     }
 }
 
-/// Returns the value, or `None` if the file or folder is not there.
+/// Returns the value, or `None` if the file or folder is missing.
 pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

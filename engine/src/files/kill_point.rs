@@ -1,19 +1,19 @@
-//! Kill points: a debug build kills itself before one of its changes of files, the third if `CLAUDEX_KILL_AT` is 3. So the
-//! tests of any program can kill it at each of them. A release build has none of this.
+//! Kill points: a debug build kills itself before its third change of a file if `CLAUDEX_KILL_AT`
+//! is 3, so that tests can kill any program at each change. A release build has none of this.
 
 use std::fs::File;
 use std::io::{self, Write as _};
 
 use rustix::process::{Signal, getpid, kill_process};
 
-/// Kills the process (`SIGKILL`) if the next change of a file is the chosen one. Called before each change.
+/// Kills the process (`SIGKILL`) before the chosen change of a file. Called before each one.
 pub fn kill_point() {
     if is_next() {
         die();
     }
 }
 
-/// Writes bytes to a file. This counts as two changes: before the second one, half of them are there.
+/// Writes bytes to a file, as two changes: before the second one, half of the bytes exist.
 pub(crate) fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     kill_point();
     if is_next() {

@@ -15,7 +15,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 pub struct Lock(File);
 
 impl Lock {
-    /// Takes the lock `name` of a folder, and makes its file. Returns `None` if the lock is not free within the timeout.
+    /// Takes the lock `name` of a folder, and makes its file. Returns `None` after the timeout.
     pub fn take(folder: &Folder, name: &str, timeout: Duration) -> io::Result<Option<Self>> {
         let begun = Instant::now();
         loop {
@@ -42,7 +42,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // A child of another thread that has not reached its `exec` has the file too, and would hold the lock until then.
+        // Closing is not enough: a child of another thread has the file until its `exec`.
         let _ = self.0.unlock();
     }
 }

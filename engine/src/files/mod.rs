@@ -1,4 +1,4 @@
-//! Files that are opened safely: a symlink, a pipe or a device at the path is refused, with an [`UntrustedError`].
+//! Safe opening of files: a symlink, pipe or device is refused with an [`UntrustedError`].
 
 mod folder;
 pub mod kill_point;

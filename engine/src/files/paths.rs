@@ -1,4 +1,4 @@
-//! Opening and making folders by path, without following a symlink below a project's root or a state folder.
+//! Opens and makes folders by path, without following symlinks below a root or state folder.
 
 use std::io::{self, ErrorKind};
 
@@ -6,8 +6,8 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::folder::{Folder, check_name};
 
-/// Opens the folder of a file, and returns it with the file's name. Below the first of the `bases` that the path is in, no
-/// symlink is followed. A path that is in none of them is the user's own choice.
+/// Opens the folder of a file, and returns it with the file's name. Follows no symlink below the
+/// first of the `bases` that contains the path. A path outside of them is the user's choice.
 pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, String)> {
     let path = without_dots(path);
     let name = check_name(path.file_name().unwrap_or_default())?;
@@ -19,20 +19,20 @@ pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, St
     Ok((folder, name.to_owned()))
 }
 
-/// Opens or makes a folder. No symlink is followed below `base`, or below the nearest folder above it that is there.
+/// Opens or makes a folder. Follows no symlink below `base` or its nearest existing ancestor.
 pub fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<Folder> {
     let there = nearest(base)?;
     there.make(path.strip_prefix(there.path()).unwrap_or(path))
 }
 
-/// Opens or makes `<own>/<name>`, closed to other users, where `own` is the user's own folder outside every project.
+/// Opens or makes `<own>/<name>`, closed to other users. `own` is outside every project.
 pub fn make_private(own: &Utf8Path, name: &str) -> io::Result<Folder> {
     let there = nearest(own.parent().unwrap_or(own))?;
     let path = own.join(name);
     there.make_private(path.strip_prefix(there.path()).unwrap_or(&path))
 }
 
-/// Opens a folder, or the nearest one above it that is there.
+/// Opens a folder, or its nearest existing ancestor.
 fn nearest(path: &Utf8Path) -> io::Result<Folder> {
     path.ancestors()
         .find_map(|above| Folder::open(above).ok())

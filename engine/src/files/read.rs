@@ -48,7 +48,7 @@ pub fn text(bytes: Vec<u8>) -> io::Result<String> {
 pub(super) fn read_all(file: File, path: &Utf8Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     let mut bytes = Vec::new();
-    // A sparse file of gigabytes costs nothing to make, so the size is checked before anything is read.
+    // The size is checked first, because a sparse file of gigabytes costs nothing to make.
     if length <= max_bytes {
         bytes.reserve_exact(usize::try_from(length).unwrap_or_default() + 1);
         file.take(max_bytes + 1).read_to_end(&mut bytes)?;

@@ -1,5 +1,5 @@
-//! Replacing a file whole: a reader finds either the old or the new content, at any moment and after any crash. A crash may
-//! leave a temporary file in the folder.
+//! Replacing a file whole: a reader finds either the old or the new content, at any moment and
+//! after any crash. A crash may leave a temporary file in the folder.
 
 use std::fs::File;
 use std::io;
@@ -22,7 +22,7 @@ pub struct Prepared {
 }
 
 impl Folder {
-    /// Replaces or makes a file, mode 0600, or a symlink itself. After `Ok` the new content survives a power loss.
+    /// Replaces or makes a file, mode 0600, or a symlink itself. The result survives a power loss.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let prepared = self.prepare(bytes)?;
         prepared.file.sync_all()?;
@@ -52,7 +52,7 @@ impl Prepared {
 
     /// Replaces a file of its folder by the new content.
     pub fn rename(mut self, name: &str) -> io::Result<()> {
-        // ext4 writes out a file that is renamed over another one, which takes as long as a sync. So the two are exchanged.
+        // ext4 would write out a file that is renamed over another, so the two are exchanged.
         let exchange = || {
             let flags = RenameFlags::EXCHANGE;
             (self.folder).rename_with(&self.temporary, &self.folder, name, flags)

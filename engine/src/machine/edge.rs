@@ -1,4 +1,4 @@
-//! The edges of a machine: guards and updates as functions over its types, and the choice of the edge that is open.
+//! The edges of a machine, with guards and updates as functions, and the choice of an open edge.
 
 use std::ops::Deref;
 
@@ -33,7 +33,7 @@ pub struct Edge<M: Machine> {
 pub struct Guard<M: Machine> {
     /// Returns whether it holds.
     pub holds: fn(&M::Fields, &M::Transition) -> bool,
-    /// Returns whether it holds as far as the fields decide. A comparison with an argument counts as true.
+    /// Returns whether it holds if each comparison with an argument is true.
     pub may_hold: fn(&M::Fields) -> bool,
     /// Returns the values that it reads, for refusals.
     pub values: fn(&M::Fields, &M::Transition) -> Values,

@@ -1,4 +1,4 @@
-//! Evidence as it is shown to an edge. The program makes it, and the engine compares it with the loop.
+//! Evidence for an edge. The program makes it, and the engine compares it with the loop.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub enum Requirement {
     /// This round was reviewed.
     #[default]
     Reviewed,
-    /// This round was reviewed, the subject is unchanged, and no material finding is open unless its rejection has a reason.
+    /// Reviewed, with an unchanged subject and a reason for each open material finding.
     Settled,
 }
 
@@ -47,7 +47,7 @@ pub struct EvidenceRecord {
 }
 
 impl EvidenceRecord {
-    /// Returns the problem of evidence for an edge of a loop, or `None` if the edge may be taken with it.
+    /// Returns the problem of evidence for an edge, or `None` if it is sufficient.
     pub(super) fn problem(
         shown: Option<&Self>,
         raw: &Raw,

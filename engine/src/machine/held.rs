@@ -11,7 +11,7 @@ use super::table::{ModeInfo, PhaseInfo};
 use super::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused};
 use crate::store::{Beginning, Fields, Import, LoopId, Record, Store, misfit};
 
-/// A loop as the store handed it out, with its fields. Generated types wrap it: they know its phase at compile time.
+/// A loop from the store, with its fields. Generated types wrap it and know its phase.
 pub struct Held<M: Machine> {
     // Boxed, because every refusal hands the loop back.
     raw: Box<Raw>,
@@ -29,7 +29,7 @@ impl<M: Machine> Held<M> {
     /// Opens a loop: repairs the traces of a crash, checks the machine, the phase and every field.
     ///
     /// # Errors
-    /// Returns an error if the loop is not there, belongs to another machine, or has values that the machine does not know.
+    /// Returns an error if the loop is missing, of another machine, or has unknown values.
     pub fn open(store: &Store, id: &LoopId, actor: Actor) -> Result<Self, Refusal> {
         Self::from_record(store, store.open(id)?, actor)
     }
@@ -58,8 +58,8 @@ impl<M: Machine> Held<M> {
     /// Starts a loop in the first phase of a mode, with some of its fields.
     ///
     /// # Errors
-    /// Returns an error if the mode is not for that actor, a value does not fit, another loop is active, or the store cannot
-    /// write. Nothing is left behind.
+    /// Returns an error if the mode is not for that actor, a value does not fit, another loop is
+    /// active, or the store cannot write. Nothing is left behind.
     pub fn begin(
         store: &Store,
         mode: &'static ModeInfo,
@@ -70,11 +70,11 @@ impl<M: Machine> Held<M> {
         Self::start(store, (mode, mode.start), &values, how, actor, None)
     }
 
-    /// Starts a loop from the bytes of the document `file`, a canonical path: at the phase that it names, with the values of its
-    /// fields. Fields that it lacks have their initial values. Unknown keys stay.
+    /// Starts a loop from the bytes of the document `file`, a canonical path, with its phase and
+    /// fields. Missing fields have their initial values. Unknown keys stay.
     ///
     /// # Errors
-    /// Returns an error if the document cannot be taken up. Nothing is changed then.
+    /// Returns an error if the document cannot be used. Nothing is changed then.
     pub fn import(
         store: &Store,
         bytes: &[u8],
@@ -187,7 +187,7 @@ impl<M: Machine> Held<M> {
         self.raw.draft.text.extend(lines);
     }
 
-    /// Takes a transition: finds the edge that is open, checks actor and evidence, and commits by compare-and-swap.
+    /// Takes a transition: finds the open edge, checks actor and evidence, and commits it.
     ///
     /// # Errors
     /// See [`super::Refusal`]. The loop is handed back.

@@ -1,4 +1,4 @@
-//! The runtime of generated machines: const tables of phases and edges, and the one way from a held loop to the next.
+//! The runtime of generated machines: const tables, and the one way to move a loop.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -55,7 +55,7 @@ pub trait Machine: Sized + Send + Sync + 'static {
 
     /// The declarations of `machine.toml`, without its types.
     const TABLE: &'static Table;
-    /// The entries of all transitions, in the order of `machine.toml`. The first one that is open is taken.
+    /// The entries of all transitions, in the order of the file. The first open one is taken.
     const EDGES: &'static [Edge<Self>];
 
     /// Returns the name of a transition.

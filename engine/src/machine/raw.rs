@@ -18,7 +18,7 @@ use crate::store::{
     Change, Entry, Fields, LoopId, Record, Store, StoreError, lock, to_count, to_plain,
 };
 
-/// A loop as the store handed it out. Generated types wrap it; they alone know its phase at compile time.
+/// A loop from the store. Generated types wrap it and know its phase at compile time.
 #[derive(Debug)]
 pub struct Raw {
     store: Store,
@@ -64,7 +64,7 @@ impl Raw {
         }
     }
 
-    /// Checks the actor and the evidence for an edge that is open, and commits it with the fields that it changes.
+    /// Checks actor and evidence for an open edge, and commits it with its changed fields.
     pub(super) fn commit(
         &self,
         edge: EdgeAt,
@@ -156,7 +156,7 @@ impl Raw {
         &self.record
     }
 
-    /// Returns who holds it.
+    /// Returns the actor who holds it.
     pub fn actor(&self) -> Actor {
         self.actor
     }
@@ -171,8 +171,8 @@ impl Raw {
         self.taken
     }
 
-    /// Returns the loop's journal, oldest entry first. It is read once, and again after [`note`](Self::note) and
-    /// [`forget_journal`](Self::forget_journal).
+    /// Returns the loop's journal, oldest entry first. It is read once, and again after
+    /// [`note`](Self::note) and [`forget_journal`](Self::forget_journal).
     pub fn journal(&self) -> Result<Arc<[Entry]>, StoreError> {
         self.journal_since(0)
     }
@@ -208,7 +208,7 @@ impl Raw {
         (self.open_edges)(self)
     }
 
-    /// Returns the facts of one type that the program keeps with this loop, which are its defaults at first.
+    /// Returns the program's facts of one type about this loop, at first their default.
     pub fn facts<T: Facts + Default>(&self) -> &T {
         let facts: &dyn Any = &**self.facts.get_or_init(|| Box::<T>::default());
         facts

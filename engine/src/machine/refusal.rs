@@ -1,4 +1,4 @@
-//! The reasons for which a transition did not happen, or a loop cannot be opened or started.
+//! The reasons why a transition, an opening or a start of a loop is refused.
 
 use thiserror::Error;
 
@@ -15,7 +15,7 @@ pub struct Refused<L> {
     pub refusal: Box<Refusal>,
 }
 
-/// The reason for which a transition did not happen, or a loop cannot be opened or started. Nothing was changed.
+/// The reason why a transition, an opening or a start was refused. Nothing was changed.
 #[derive(Debug, Error)]
 pub enum Refusal {
     /// No guard of the transition holds: the guards, and the values that they read.

@@ -1,4 +1,4 @@
-//! The const description of a machine: the declarations of `machine.toml` as data that the engine and the tools read.
+//! The const description of a machine: the declarations of `machine.toml` as data.
 
 use std::any::Any;
 
@@ -96,7 +96,7 @@ pub struct PhaseInfo {
 pub struct BehaviourInfo {
     /// The name in the catalogue.
     pub name: &'static str,
-    /// The parameters that `machine.toml` gives, as they stand there.
+    /// The parameters as `machine.toml` has them.
     pub parameters: &'static [(&'static str, &'static str)],
     /// The transitions of its outcomes at which nothing has happened since the last stop.
     pub reminds: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! Moves loops out of the state folder and back: `archive/<id>/` has everything of a loop, and is never pruned.
+//! Moves loops to `archive/<id>/` and back. The archive of a loop is complete and never pruned.
 
 use std::io;
 use std::time::{Duration, SystemTime};
@@ -12,7 +12,7 @@ use super::list::{Listed, newest_first};
 use super::state_folder::{ARCHIVE, LOCK, SIDECARS, Store};
 use crate::files::Folder;
 
-/// The folder in the archive with an empty file for each loop that was not over, so that nobody opens all the others.
+/// The archive's folder with an empty file for each unfinished loop, so that no other is opened.
 const UNFINISHED: &str = ".unfinished";
 
 impl Store {
@@ -86,7 +86,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the names of the files and the folder of a loop, the document first unless it is the user's.
+    /// Returns the names of a loop's files and folder, first its document unless it is the user's.
     fn file_names(&self, id: &LoopId) -> Vec<String> {
         let document = self.spec.file.is_none().then(|| self.document_name(id));
         let sidecars = SIDECARS.iter().map(|suffix| format!("{id}{suffix}"));
@@ -125,7 +125,7 @@ impl Store {
         names.filter(|name| name != UNFINISHED).count()
     }
 
-    /// Archives this user's loops that are not over, that nobody touched for this long, and whose review does not run.
+    /// Archives this user's unfinished loops, untouched for this long and without a running review.
     pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
         let is_stale = |one: &Listed| {
             let age = now.duration_since(one.modified);

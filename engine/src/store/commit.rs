@@ -13,8 +13,8 @@ use super::state_folder::Store;
 use super::value::Fields;
 
 impl Store {
-    /// Makes a change of the loop that `held` is, and returns the loop after it. Once the journal's line is synced the change is
-    /// made; after a crash the next open writes the document.
+    /// Changes the loop that was read as `held`, and returns it. The change is made once the
+    /// journal's line is synced; after a crash the next open writes the document.
     pub fn commit(&self, held: &Record, mut change: Change) -> Result<Record, StoreError> {
         let edits = &mut change.edits;
         edits.retain(|field, _| !self.spec.is_structural(field));
@@ -22,7 +22,7 @@ impl Store {
         if document.is_ok_and(|bytes| bytes == held.document) {
             return self.write(held, change);
         }
-        // An edit by hand is undone and kept, or becomes a change before this one, which then is stale.
+        // Opening undoes an edit by hand, or makes it a change, after which this one is stale.
         let found = self.open(&held.id)?;
         if found.revision != held.revision {
             return Err(found.stale());
@@ -36,7 +36,7 @@ impl Store {
         self.append_change(&held.id, held.revision, &held.document, entry)
     }
 
-    /// Appends a change that follows the revision `after` to a journal, and shows it in the document `found`.
+    /// Appends a change after the revision `after`, and shows it in the document `found`.
     pub(super) fn append_change(
         &self,
         id: &LoopId,
@@ -77,8 +77,8 @@ impl Store {
         self.commit(held, change)
     }
 
-    /// Sets one field without a transition. The phase and fields that identify the document are always refused,
-    /// fields of the machine and the engine unless `allow_owned`.
+    /// Sets one field without a transition. The phase and fields that identify the document are
+    /// always refused, fields of the machine and the engine unless `allow_owned`.
     pub fn set_field(
         &self,
         id: &LoopId,
@@ -114,8 +114,8 @@ impl Store {
         }
     }
 
-    /// Takes over a loop whose journal does not have this user's seal, and keeps that journal as `<id>/replaced-N`. Its newest
-    /// entry, without its evidence, begins a new visit. Returns `false` if the loop is this user's already.
+    /// Takes over a loop without this user's seal. Keeps its journal as `<id>/replaced-N`. Its
+    /// newest entry, without evidence, begins a visit. Returns `false` if the loop is this user's.
     pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
         match self.journal(id) {
             Err(StoreError::NotOurs {

@@ -15,7 +15,7 @@ use super::value::{Fields, escape_hidden, parse_plain, to_count, to_plain, to_sc
 pub const MAX_BYTES: usize = 1024 * 1024;
 /// The most that the YAML reader is given of one document, in bytes.
 const MAX_YAML_BYTES: usize = 256 * 1024;
-/// The most brackets that are open at once. The reader's time grows with their number for each byte; it accepts 128 of them.
+/// The most open brackets, as many as the YAML reader accepts. Each one slows every byte.
 const MAX_OPEN_BRACKETS: usize = 128;
 /// The most uses of anchors. Each repeats the value of the anchor, which may itself use anchors.
 const MAX_ALIASES: usize = 8;
@@ -29,7 +29,7 @@ pub struct Document {
     fields: &'static [FieldInfo],
     /// The values by their keys.
     map: Mapping,
-    /// The lines of the form `lines`, each with its ending. Lines that are not set stay as they are.
+    /// The lines of the form `lines`, with their endings. Lines that are not set stay unchanged.
     lines: Vec<String>,
     /// The first fence of frontmatter, with its ending.
     open: String,
@@ -62,7 +62,7 @@ impl Document {
                     invalid("does not begin with `---`, `key: value` lines and `---`")
                 })?;
                 check_yaml(&text[begin..end])?;
-                // With the first fence, which begins a document of YAML, an error names the line in the file.
+                // The first fence is also YAML, so that errors name the line in the file.
                 let yaml = text[..end].trim_start_matches(MARK);
                 let map: Option<Mapping> = serde_yaml::from_str(yaml).map_err(unreadable)?;
                 document.map = map.unwrap_or_default();
@@ -106,7 +106,7 @@ impl Document {
         to_count(&self.get(field)?)
     }
 
-    /// Sets the value of a field, in its place or at the end. Does nothing if `field` cannot name a field ([`is_field_name`]).
+    /// Sets a field, in its place or at the end. Does nothing if [`is_field_name`] is false.
     pub fn set(&mut self, field: &str, value: &Json) {
         if !is_field_name(field) {
             return;
@@ -121,7 +121,7 @@ impl Document {
         set_below(&mut self.map, &path, value);
     }
 
-    /// Returns the document with these fields, in JSON before others, and with lines added to a text below the fields.
+    /// Returns the document with these fields (in JSON before others) and lines added to its text.
     pub(super) fn with(mut self, fields: &Fields, texts: &[String]) -> Self {
         for (field, value) in fields {
             if self.get(field).as_ref() != Some(value) {
@@ -185,7 +185,7 @@ impl Document {
     }
 }
 
-/// Returns whether `name` can name a field: at most 128 ASCII letters, digits, `_` or `-`, and no other word of YAML.
+/// Returns whether `name` can name a field: at most 128 of `A-Za-z0-9_-`, and no word of YAML.
 pub fn is_field_name(name: &str) -> bool {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let words = ["null", "true", "false"];
@@ -195,7 +195,7 @@ pub fn is_field_name(name: &str) -> bool {
         && !words.iter().any(|word| name.eq_ignore_ascii_case(word))
 }
 
-/// Makes an error of bytes that are no state document. `why` completes a sentence that begins with "the document".
+/// Makes an error for bytes that are no state document. `why` completes "the document …".
 fn invalid(why: impl Display) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("the document {why}"))
 }
@@ -242,7 +242,7 @@ fn find_key(line: &str) -> Option<&str> {
     is_key.then_some(key)
 }
 
-/// Reads the value of a line: JSON, or plain text that YAML reads in the same way. A comment may follow.
+/// Reads the value of a line: JSON, or text that YAML reads as it is. A comment may follow.
 fn read_value(right: &str) -> Option<Json> {
     let mut json = serde_json::Deserializer::from_str(right).into_iter::<Json>();
     if let Some(Ok(value)) = json.next() {
@@ -312,7 +312,7 @@ fn line_ending(line: &str) -> &'static str {
     if line.ends_with("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// Checks that YAML is read in little time and memory. Text in quotes counts also, because only the reader recognizes it.
+/// Checks that YAML takes little time and memory to read. Counts text in quotes like other text.
 fn check_yaml(yaml: &str) -> io::Result<()> {
     if yaml.len() > MAX_YAML_BYTES {
         return Err(invalid(format!(

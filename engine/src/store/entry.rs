@@ -33,10 +33,10 @@ pub struct Change {
     /// The evidence that was shown for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Json>,
-    /// New values of fields. The store writes those that identify a document (phase, id, revision, machine, root, graph hash).
+    /// New values of fields, without those that identify a document, which the store writes.
     #[serde(skip)]
     pub edits: Fields,
-    /// Lines that are added to the text of the document, if its form has text. No journal has that text.
+    /// Lines that are added to the document's text, if its form has text. The journal has none.
     #[serde(skip)]
     pub text: Vec<String>,
     /// Whether a visit begins with it: it enters a phase, or begins another round of one.
@@ -167,7 +167,7 @@ impl Entry {
         }
     }
 
-    /// Returns the data of a note of this name, or `None` if it is another entry or of another type.
+    /// Returns the data of a note of this name, or `None` if the entry or its type is another.
     pub fn note_data<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         match self {
             Self::Note(note) if note.note == name => T::deserialize(&note.data).ok(),
@@ -223,7 +223,7 @@ impl Record {
         self.text(self.spec.fields.root)
     }
 
-    /// Returns the repairs of its document when it was opened, for the user to know, each a sentence.
+    /// Returns the repairs that opening made to its document, each a sentence for the user.
     pub fn repairs(&self) -> &[String] {
         &self.repairs
     }
@@ -233,7 +233,7 @@ impl Record {
         &self.document
     }
 
-    /// Returns the value of a field of the machine, or its initial one if the loop does not have it.
+    /// Returns a field's value, or its initial one if the loop does not have it.
     pub(crate) fn value(&self, field: &FieldInfo) -> Result<Json, String> {
         match self.field(field.name) {
             Some(value) => field.convert(value),

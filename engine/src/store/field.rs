@@ -26,7 +26,7 @@ pub struct FieldInfo {
     pub at_start: bool,
     /// Whether a start must give it.
     pub required: bool,
-    /// The indices of the phases in which it exists, or `None` for all. In any other phase the document has null.
+    /// The indices of its phases, or `None` for all. In any other phase the document has null.
     pub within: Option<&'static [usize]>,
     /// The keys in a document of frontmatter, with dots between them, or `None` for the name.
     pub key: Option<&'static str>,
@@ -34,7 +34,7 @@ pub struct FieldInfo {
     pub null: Option<&'static str>,
     /// Whether only the machine writes it: a guard reads it, or an edge sets it.
     pub owned: bool,
-    /// The smallest and the largest count that an edit by hand may set. `None`: an edit by hand is undone.
+    /// The smallest and largest count of an edit by hand, or `None` if such an edit is undone.
     pub edit: Option<(u64, u64)>,
     /// Whether a document of lines has it in quotes, because it is text of people.
     pub quoted: bool,
@@ -75,8 +75,8 @@ impl FieldInfo {
         self.within.is_none_or(|phases| phases.contains(&phase))
     }
 
-    /// Converts a value to the kind of the field. Users and shell helpers may have quoted a number, or left a text of digits bare.
-    /// An error is a sentence.
+    /// Converts a value to the kind of the field. Users and shell helpers may have quoted a number,
+    /// or left a text of digits bare. An error is a sentence.
     pub(crate) fn convert(&self, value: &Json) -> Result<Json, String> {
         let plain = to_plain(value);
         let converted = match self.kind {

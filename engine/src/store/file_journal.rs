@@ -1,4 +1,4 @@
-//! Journals as files: a line is there if it has this user's seal, and survives a power loss once it is synced.
+//! Journals as files. A line counts if it has this user's seal, and survives power loss if synced.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -27,14 +27,13 @@ struct Sealed {
     folder: Folder,
     /// The length of the file.
     length: u64,
-    /// The last lines, with a change among them. Behind the last one nothing exists.
+    /// The last lines, with a change among them. Bytes behind the last one do not count.
     lines: Vec<Line>,
     sealing: Arc<Sealing>,
     mark: Mark,
 }
 
 impl Sealed {
-    /// Returns the newest change.
     fn change(&self) -> Option<&ChangeEntry> {
         let mut lines = self.lines.iter().rev();
         lines.find_map(|line| line.entry.change())
@@ -45,7 +44,7 @@ impl Sealed {
         self.lines.last().map_or(0, |line| line.end)
     }
 
-    /// Appends a line to the file, and syncs it. A journal is there with a whole line, or not at all.
+    /// Appends a line to the file, and syncs it. A journal exists only with a whole line.
     fn append_line(&self, line: &[u8]) -> io::Result<()> {
         let end = self.end();
         if end == 0 {
@@ -53,7 +52,7 @@ impl Sealed {
             return self.here.sync();
         }
         let mut file = self.folder.file_to_append(JOURNAL)?;
-        // Bytes behind our last line do not exist: a torn line, or a forged one.
+        // Bytes behind our last line do not count: a torn line, or a forged one.
         if self.length > end {
             file.set_len(end)?;
         }
@@ -83,7 +82,7 @@ impl Store {
         Ok(known.insert(Arc::new(sealing)).clone())
     }
 
-    /// Reads the end of a journal as far as this user sealed it, at least since a revision. `here` is the state folder.
+    /// Reads the sealed end of a journal, at least since a revision. `here` is the state folder.
     fn sealed(
         &self,
         here: io::Result<Folder>,
@@ -100,7 +99,7 @@ impl Store {
             return Ok(None);
         };
         let sealing = self.sealing(id)?;
-        // The mark is read first: another process may append a line, and then the mark of it, at any moment.
+        // The mark is read first, because another process may append a line and its mark meanwhile.
         let mark = sealing.mark(id);
         let read = |length: u64| sealing.lines(id, &file, length.min(MAX_JOURNAL), since);
         let length = file.metadata().or_io("read", &path)?.len();
@@ -146,7 +145,7 @@ impl Store {
         }
     }
 
-    /// Writes the new document of a loop to a temporary file beside it. Returns it with the document's name. Not synced.
+    /// Writes a loop's new document to a temporary file, not synced. Returns it with its name.
     fn prepare_document(
         &self,
         here: &Folder,
@@ -191,7 +190,7 @@ impl Journal for Store {
             sealed => sealed?,
         };
         check_order(after, sealed.as_ref().and_then(Sealed::change))?;
-        // The new document is there before its line, so that a full disk refuses the change here.
+        // The document is written before the line, so that a full disk refuses the change here.
         let prepare = |bytes| self.prepare_document(&here, id, bytes);
         let prepared = document.map(prepare).transpose()?;
         let sealed = match sealed {
@@ -212,7 +211,7 @@ impl Journal for Store {
         }
         sealed.append_line(&line).or_io("write", &path)?;
 
-        // The line counts. If the rest fails, the next open renders the document again, and the mark is older.
+        // The line counts. If the rest fails, the next open repairs it; the mark is older.
         if let Some((document, name)) = prepared {
             let _ = document.rename(&name);
         }

@@ -1,4 +1,4 @@
-//! Journals behind one trait, and those in memory. The last change of a journal is the loop's state.
+//! The trait of journals, and those in memory. The last change of a journal is the loop's state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -13,11 +13,11 @@ pub(crate) type Tail = (ChangeEntry, Option<Vec<u8>>);
 
 /// Keeps the journals and the documents of loops.
 ///
-/// An entry is complete in itself and never changes. One that was appended survives a power loss. The document does not have
-/// to: it is rendered again from the last change.
+/// An entry is complete in itself and never changes. One that was appended survives a power loss.
+/// The document does not have to: it is rendered again from the last change.
 pub(crate) trait Journal: Debug + Send + Sync {
-    /// Appends an entry, and replaces the document after it. A change follows the revision `after`; 0 begins a
-    /// journal, also instead of one that is not this user's. A note follows any revision, and has no document.
+    /// Appends an entry, then replaces the document. A change follows revision `after`; 0 begins a
+    /// journal, also in place of a foreign one. A note follows any revision, without a document.
     fn append(
         &self,
         id: &LoopId,

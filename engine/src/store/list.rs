@@ -32,12 +32,12 @@ pub struct Listed {
 }
 
 impl Store {
-    /// Returns every loop that has a journal or a document, newest first, and names what is wrong with it. Writes nothing.
+    /// Returns every loop with a journal or document and its problem, newest first. Writes nothing.
     pub fn list(&self) -> Vec<Listed> {
         self.list_each(self.journals().list().into_iter())
     }
 
-    /// Returns the loops that are not over, as [`list`](Self::list) does. One that this user ended is not opened.
+    /// Returns the loops of [`Store::list`] that are not over. Opens none that this user ended.
     pub fn list_active(&self) -> Vec<Listed> {
         // A loop that is over stays so: no edge leaves its phase.
         let is_over = |id: &LoopId| self.sealing(id).is_ok_and(|sealing| sealing.mark(id).over);
@@ -76,7 +76,7 @@ impl Store {
         let spec = self.spec;
         let modified = self.modified(&id)?;
         let newest = self.newest(&id).map(|(newest, _)| newest);
-        // Of a loop that cannot be opened, its document says something.
+        // If a loop cannot be opened, its document has some of this.
         let document = match &newest {
             Ok(_) => None,
             // A start died before its line was whole.
@@ -103,8 +103,8 @@ impl Store {
         })
     }
 
-    /// Returns the time when a loop was last changed or touched: that of its document, or, if that is the user's file, the later
-    /// one of journal and document.
+    /// Returns the time when a loop was last changed or touched: that of its document, or, if that
+    /// is the user's file, the later one of journal and document.
     fn modified(&self, id: &LoopId) -> Option<SystemTime> {
         if self.is_in_memory() {
             return Some(SystemTime::UNIX_EPOCH);

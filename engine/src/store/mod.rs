@@ -1,10 +1,11 @@
 //! Loops, each as a sealed journal with a document for people.
 //!
-//! A [`Store`] is one state folder of one machine, described by a [`StateSpec`], or the memory of a process. [`Store::start`]
-//! starts a loop, [`Store::open`] reads one, and [`Store::commit`] changes one by compare-and-swap. The newest change of the
-//! journal is the loop's state, and the document shows it.
+//! A [`Store`] is a machine's state folder, described by a [`StateSpec`], or memory.
+//! [`Store::start`] starts a loop, [`Store::open`] reads one, and [`Store::commit`] changes one by
+//! compare-and-swap. The newest change of the journal is the loop's state, and the document shows
+//! it.
 //!
-//! A line of the journal is a change or a note; only changes have a revision. `docs/dev/state.md` describes every file.
+//! Only changes have a revision, not notes. `docs/dev/state.md` describes every file.
 
 mod archive;
 mod commit;

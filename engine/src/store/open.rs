@@ -22,7 +22,7 @@ const MAX_REPAIR_CHARS: usize = 500;
 /// The note of a document that was edited by hand or missing, and was written again.
 pub const REPAIRED: &str = "repaired";
 
-/// The difference between a document and the newest change. A document that is missing or older has no edits.
+/// The difference between a document and the newest change. A missing or older one has no edits.
 #[derive(Default)]
 struct Difference {
     /// The edits by hand that the machine allows.
@@ -32,8 +32,8 @@ struct Difference {
 }
 
 impl Store {
-    /// Opens a loop. Its state is its newest change. A document that does not show that is written again; an edit by hand
-    /// that the machine allows becomes a change, and so does the root of a project that was moved.
+    /// Opens a loop, whose state is its newest change. Writes a document that differs again. An
+    /// edit by hand that the machine allows and the root of a moved project become changes.
     pub fn open(&self, id: &LoopId) -> Result<Record, StoreError> {
         loop {
             let (mut newest, found) = self.newest(id)?;
@@ -54,7 +54,7 @@ impl Store {
         }
     }
 
-    /// Writes a document that differs again, and the changes that follow from the difference and from a moved project.
+    /// Writes a differing document again, and the changes from edits by hand and a moved project.
     fn repair(
         &self,
         id: &LoopId,
@@ -156,7 +156,7 @@ impl Store {
         }
     }
 
-    /// Returns the new root of a loop whose project was moved. In a folder that projects share, no loop moves.
+    /// Returns the new root of a loop in a moved project. In a shared folder, no loop moves.
     fn root_after_move(&self, newest: &ChangeEntry) -> Option<(String, Json)> {
         let field = self.spec.fields.root;
         let root = newest.field(field)?.as_str()?;
@@ -204,7 +204,7 @@ impl Store {
         Ok((!is_same).then_some(difference))
     }
 
-    /// Returns the revision of a document that is older than a crash can leave it. Only a file that the user put there can be.
+    /// Returns the revision of a document that is older than a crash can leave it: a file put back.
     pub(super) fn revision_behind(
         &self,
         newest: &ChangeEntry,
@@ -216,7 +216,7 @@ impl Store {
         (revision + 1 < newest.revision).then_some(revision)
     }
 
-    /// Writes the document of a loop again if it was put back, such as by a checkout. Returns the path at which the file is kept.
+    /// Writes a document that a checkout put back again. Returns the path of the kept file.
     pub fn render_again(&self, id: &LoopId) -> Result<Option<Utf8PathBuf>, StoreError> {
         let (newest, found) = self.newest(id)?;
         if self.revision_behind(&newest, found.as_deref()).is_none() {
@@ -271,7 +271,7 @@ impl Store {
     }
 }
 
-/// Returns the fields that a document does not show with their values after a change. A number may be in quotes.
+/// Returns the fields that differ in a document after a change. A number may be in quotes.
 fn differing(document: &Document, change: &ChangeEntry) -> Vec<String> {
     let is_shown = |field: &str, value: &Json| {
         let found = document.get(field);

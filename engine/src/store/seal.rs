@@ -1,7 +1,7 @@
 //! The seal that this user's key puts on each line of a journal.
 //!
-//! A line is `JSON`, a tab, and 32 hexadecimal digits: the first half of an HMAC-SHA256 over the project, the loop, the seal
-//! of the line before, the byte at which the line begins, and the JSON. A line without this user's seal does not exist.
+//! A line is `JSON`, a tab and 32 hex digits: the first half of an HMAC-SHA256 over project, loop,
+//! previous seal, byte offset of the line and JSON. A line without this user's seal is ignored.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -25,7 +25,7 @@ const FIRST_READ: u64 = 8 * 1024;
 pub(super) struct Sealing {
     /// The state home.
     pub(super) home: Folder,
-    /// The folder in it with the marks, if it is there.
+    /// The folder in it with the marks, if it exists.
     pub(super) marks: Option<Folder>,
     /// The code of this user's key, of no text yet.
     mac: Hmac<Sha256>,
@@ -51,7 +51,7 @@ impl Sealing {
         }
     }
 
-    /// Returns the seal of a line that begins at the byte `at`, after a line with the seal `before`.
+    /// Returns the seal of a line at the byte `at`, after a line with the seal `before`.
     pub(super) fn seal(&self, id: &LoopId, before: &str, at: u64, json: &[u8]) -> String {
         let mut mac = self.mac.clone();
         for part in [&*self.project, id.as_str(), before, &at.to_string()] {
@@ -64,8 +64,8 @@ impl Sealing {
         seal
     }
 
-    /// Reads the last lines of the first `length` bytes of a journal, at least those since a revision. Behind the last line with
-    /// this user's seal nothing exists. Returns `None` if a line before it has no seal.
+    /// Reads the last lines of a journal's first `length` bytes, at least since a revision, up to
+    /// the last one with this user's seal. Returns `None` if a line before that has no seal.
     pub(super) fn lines(
         &self,
         id: &LoopId,
@@ -86,8 +86,8 @@ impl Sealing {
         }
     }
 
-    /// Checks the seals of whole lines, from the last one to one of the revision `since`. Returns them in order, and whether
-    /// there was one. The bytes begin at `from`, which may be within a line.
+    /// Checks the seals of whole lines, from the last one back to revision `since`. Returns them in
+    /// order, and whether it was found. The bytes begin at `from`, which may be within a line.
     fn check_lines(
         &self,
         id: &LoopId,

@@ -1,4 +1,4 @@
-//! The generated description of the documents of a machine: their place, their form, and their fields.
+//! The generated description of a machine's documents: their place, form and fields.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::field::FieldInfo;
 pub struct StateSpec {
     /// The machine's name, as it is in the documents.
     pub machine: &'static str,
-    /// The program that drives it: its own folder in the user's state home has this name, and messages call it by it.
+    /// The name of its program, in messages and of its folder in the user's state home.
     pub program: &'static str,
     /// The version of the machine.
     pub graph_hash: &'static str,
@@ -18,7 +18,7 @@ pub struct StateSpec {
     pub folder: &'static str,
     /// The environment variable that overrides `folder`. Reading it is the caller's part.
     pub folder_env: Option<&'static str>,
-    /// The path of a document that is the user's own, below the root, with `{id}` for the id. `None`: in the state folder.
+    /// The user's own document below the root, with `{id}`, or `None` if it is in the state folder.
     pub file: Option<&'static str>,
     /// The extension of a state file in the folder, without the dot.
     pub extension: &'static str,
@@ -118,7 +118,7 @@ impl StateSpec {
             .is_some_and(|phase| self.terminal.contains(&phase))
     }
 
-    /// Returns whether `field` identifies a document: only the store writes it, regardless of the caller.
+    /// Returns whether `field` identifies a document, so that only the store writes it.
     pub(super) fn is_structural(&self, field: &str) -> bool {
         let names = &self.fields;
         let structural = [
@@ -131,7 +131,7 @@ impl StateSpec {
         structural.contains(&field) || names.graph_hash == Some(field)
     }
 
-    /// Returns whether only the machine writes a field. Nothing is decided by the time of the last change.
+    /// Returns whether only the machine writes a field. The time of a change decides nothing.
     pub(super) fn is_protected(&self, name: &str) -> bool {
         let is_owned = |field: &FieldInfo| field.is_held() || field.owned || field.edit.is_some();
         self.fields.updated != Some(name) && self.field(name).is_some_and(is_owned)

@@ -63,8 +63,8 @@ fn guard() -> impl Strategy<Value = Guard> {
     })
 }
 
-/// Returns whether some values of `i`, `args.j`, `v` and `args.w` are as wanted. Constants are below 4 and offsets within
-/// 2, so counts below 14 are enough.
+/// Returns whether some values of `i`, `args.j`, `v` and `args.w` are as wanted. Constants are
+/// below 4 and offsets within 2, so counts below 14 are enough.
 fn has_example(wanted: &[Wanted<'_>]) -> bool {
     let counts = || (0..14).map(Constant::Count);
     let words = || {

@@ -58,7 +58,7 @@ const HOSTILE: &[&str] = &[
     "-0",
 ];
 
-/// Longer ones.
+/// Longer texts of this kind.
 const HOSTILE_LINES: &[&str] = &[
     "a|b&c/d\\e",
     "a\u{202e}b",
@@ -99,8 +99,8 @@ fn text_of(document: &Document) -> String {
     String::from_utf8(document.to_bytes()).unwrap()
 }
 
-/// Checks a document of any bytes in each form: a field that is set has its value, and no other one changes. A document of
-/// lines comes back as it was.
+/// Checks a document of any bytes in each form: a field that is set has its value, and no other one
+/// changes. A document of lines comes back as it was.
 fn check_any(bytes: &[u8]) {
     let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(64)..]).into_owned();
     let values = [json!(7), json!(end), json!({ "k": [end, 1.5], "l": null })];
