@@ -1,7 +1,7 @@
-//! The documentation says what is there: its commands work and print what it quotes, its links lead somewhere, and its
-//! lists of exit codes and variables are those of the program.
+//! The documentation is true: its commands work and print what it shows, its links have targets,
+//! and its exit codes and variables are complete.
 //!
-//! What a run prints differs in ids, folders and seconds; those are evened out before two texts are compared.
+//! Ids, folders and seconds differ between runs, so they are replaced before a comparison.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 
 const FIRST: &str = "cargo run -- run --reviewer lint examples/plans/thorough.md";
 const TESTS: &str = "cargo test --workspace";
-/// The pages that quote what the program prints.
+/// The pages that show output of the program.
 const PAGES: [&str; 5] = [
     "README.md",
     "docs/loop.md",
@@ -22,7 +22,7 @@ const PAGES: [&str; 5] = [
     "docs/library.md",
     "docs/machine-toml.md",
 ];
-/// Marks in a page what was left out.
+/// The mark of an omission in a page.
 const CUT: &str = "[…]";
 
 fn root() -> &'static Path {
@@ -33,10 +33,10 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Runs the program in a folder, outside of any client, with this on its stdin. The line is split at spaces.
+/// Runs the program in a folder, outside of any client. Splits the line at spaces.
 fn run(folder: &Path, line: &str, stdin: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_claudex-loop"));
-    // `auto` must not find a client that this machine has, and no configuration may change what the documentation says.
+    // Keeps `auto` from finding an installed client, and ignores the user's configuration.
     command
         .args(line.split(' '))
         .current_dir(folder)
@@ -47,7 +47,7 @@ fn run(folder: &Path, line: &str, stdin: &str) -> Output {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program runs");
-    // A program that does not read its stdin may be gone already.
+    // A program that ignores its stdin may have ended.
     let _ = child
         .stdin
         .take()
@@ -61,7 +61,7 @@ fn text(output: &Output) -> String {
     format!("{out}{}", String::from_utf8_lossy(&output.stderr))
 }
 
-/// README.md and every page below docs/, with the other Markdown files that we write by hand.
+/// Returns README.md, the pages of docs/ and the other Markdown files written by hand.
 fn documents() -> Vec<String> {
     let mut pages = ["README.md", "codegen/README.md", "lint/README.md"]
         .map(str::to_owned)
@@ -77,7 +77,7 @@ fn documents() -> Vec<String> {
     pages
 }
 
-/// The texts of the fenced blocks of a page.
+/// Returns the fenced blocks of a page.
 fn blocks(markdown: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut open: Option<String> = None;
@@ -96,7 +96,7 @@ fn blocks(markdown: &str) -> Vec<String> {
     blocks
 }
 
-/// The one block of the pages that holds this text.
+/// Returns the only block of the pages with this text.
 fn block(holding: &str) -> String {
     let all = PAGES.iter().flat_map(|page| blocks(&read(page)));
     let mut found: Vec<String> = all.filter(|content| content.contains(holding)).collect();
@@ -104,7 +104,7 @@ fn block(holding: &str) -> String {
     found.remove(0)
 }
 
-/// A line without what differs from run to run: ids and seconds.
+/// Returns a line without ids and seconds, which differ between runs.
 fn evened(line: &str) -> String {
     let words = line.trim_end().split(' ').map(|word| {
         let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
@@ -122,7 +122,7 @@ fn evened(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Checks that each whole line of a block, below its command, is in what the program printed, in this order.
+/// Checks that the printed text has each whole line of a block, below its command, in this order.
 #[track_caller]
 fn is_quoted_from(quoted: &str, printed: &str) {
     let mut lines = printed.lines().map(evened);
@@ -138,7 +138,7 @@ fn is_quoted_from(quoted: &str, printed: &str) {
     }
 }
 
-/// A project with our examples, as a clone has them.
+/// Returns a project with our examples, as in a clone.
 fn clone() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for made in [".git", "examples/plans"] {
@@ -150,7 +150,7 @@ fn clone() -> tempfile::TempDir {
     folder
 }
 
-/// Puts the thin example where the plan is to be.
+/// Copies the thin example to the plan's path.
 fn plan_thinly(folder: &Path) {
     fs::copy(
         root().join("examples/plans/thin.md"),
@@ -176,7 +176,7 @@ fn readme_shows_commands_that_work() {
     is_quoted_from(&block(FIRST), &text(&output));
 }
 
-/// A report without the breaks of its lines, and with one id for all.
+/// Returns a report without line breaks, and with one id for all.
 fn unwrapped(report: &str) -> String {
     let words = report.split_whitespace().filter(|word| *word != "│");
     words.map(evened).collect()
@@ -213,10 +213,10 @@ fn shown_machine_files_are_what_they_claim() {
     let typo = ours.replace("round < max_rounds", "round < max_round");
     let printed = check("typo.toml", &typo, 1);
     is_quoted_from(&block("machine check typo.toml"), &printed);
-    // The compiler's message is the one that ui-tests/ proves.
+    // ui-tests/ proves the compiler's message.
     let proved = read("ui-tests/illegal_edge.stderr");
     assert!(proved.starts_with(&block("error[E0277]")), "{proved}");
-    // The diagrams are those of the machine files.
+    // The machine files have the same diagrams.
     for (machine, diagram) in [
         ("machine.toml", "docs/img/plan.mermaid"),
         ("stages/machine.toml", "docs/img/stages.mermaid"),
@@ -232,7 +232,7 @@ fn shown_machine_files_are_what_they_claim() {
     }
 }
 
-/// The headings of a page as links name them: `## Evidence and its limits` is `evidence-and-its-limits`.
+/// Returns a page's anchors: `## Evidence and its limits` is `evidence-and-its-limits`.
 fn anchors(markdown: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut heading: Option<String> = None;
@@ -319,7 +319,7 @@ fn every_file_that_is_named_is_there() {
     );
 }
 
-/// Every `CLAUDEX_…` in a text.
+/// Returns every `CLAUDEX_…` in a text.
 fn variables(text: &str) -> BTreeSet<String> {
     let found = text.match_indices("CLAUDEX_").map(|(at, _)| {
         let rest = text[at..].split(|c: char| !c.is_ascii_uppercase() && c != '_');
@@ -331,7 +331,7 @@ fn variables(text: &str) -> BTreeSet<String> {
     found.filter(|name| name.starts_with("CLAUDEX_")).collect()
 }
 
-/// Adds the variables in the files below a folder. Tests set variables; they do not read new ones.
+/// Adds the variables in the files below a folder. Tests only set variables.
 fn add_variables(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

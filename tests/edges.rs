@@ -1,4 +1,4 @@
-//! Every edge of the plan loop can be taken and does what the machine file declares, and its guards are the file's.
+//! Every edge of the plan loop does what the machine file declares, and its guards are the same.
 
 #[path = "support/edges.rs"]
 mod edges;

@@ -1,4 +1,4 @@
-//! The plugin's own part of a stop: a shell, a launcher, and nothing else. Its shell tests are in `plugin/tests/`.
+//! The plugin's part of a stop: a shell and a launcher. `plugin/tests/` has its shell tests.
 
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Runs the Stop hook of a plugin with nothing of the surroundings, and returns its decision and what it wrote on stderr.
+/// Runs a plugin's Stop hook in an empty environment. Returns its decision and its stderr.
 fn stop(plugin: &str, home: &Path, variables: &[(&str, &str)], input: &str) -> (Value, String) {
     let mut hook = Command::new("/bin/sh");
     hook.arg(root().join(plugin).join("hooks/stop-hook.sh"))
@@ -24,7 +24,7 @@ fn stop(plugin: &str, home: &Path, variables: &[(&str, &str)], input: &str) -> (
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut hook = hook.spawn().unwrap();
-    // A hook that knows its session ends without reading its input.
+    // A hook that knows its session does not read its input.
     let _ = hook.stdin.take().unwrap().write_all(input.as_bytes());
     let output = hook.wait_with_output().unwrap();
     assert!(
@@ -100,7 +100,7 @@ fn missing_program_is_said_once_per_session() {
     }
 }
 
-/// The rules of a command's `allowed-tools`, which commas outside of parentheses separate.
+/// Returns the rules of a command's `allowed-tools`, separated by commas outside of parentheses.
 fn allowed(command: &str) -> Vec<String> {
     let (head, _) = command
         .strip_prefix("---\n")
@@ -115,7 +115,7 @@ fn allowed(command: &str) -> Vec<String> {
     rules.map(|rule| format!("{rule})")).collect()
 }
 
-/// Whether a rule permits no more than a loop needs: the plan, and our own verbs.
+/// Whether a rule permits only the plan and our verbs.
 fn is_ours(rule: &str) -> bool {
     let line = rule.strip_prefix("Bash(claudex-loop ");
     let Some(verb) = line.and_then(|line| line.strip_suffix(":*)")) else {
@@ -124,7 +124,7 @@ fn is_ours(rule: &str) -> bool {
     let is_plain =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     let first = verb.split(' ').next().unwrap_or_default();
-    // A user's verb needs the ticket of the user's command.
+    // A user's verb requires the user's own command.
     let is_users = "adopt cancel more resume rollback start journal"
         .split(' ')
         .any(|one| one == first);
@@ -162,10 +162,10 @@ fn commands_permit_lines_of_our_own_alone() {
     }
 }
 
-/// A clone with core.autocrlf=true must not give a script `#!/bin/sh\r`, which no system finds.
+/// With core.autocrlf=true, a clone must not write `#!/bin/sh\r`, which no system finds.
 #[test]
 fn scripts_keep_lf_in_every_clone() {
-    // An archive of the sources has no repository.
+    // A source archive has no repository.
     if !root().join(".git").exists() {
         return;
     }

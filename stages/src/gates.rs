@@ -1,4 +1,4 @@
-//! The gates after stages 3 and 5: the checks of the file of questions and of the requirements document.
+//! The gates after stages 3 and 5: the checks of the questions and of the requirements document.
 //!
 //! A finding that blocks becomes a question to the user, who is only notified of the others.
 

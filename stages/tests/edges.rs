@@ -1,4 +1,4 @@
-//! Every edge of the stages can be taken and does what the machine file declares, and its guards are the file's.
+//! Every edge of the stages does what the machine file declares, and its guards are the same.
 
 #[path = "../../tests/support/edges.rs"]
 mod edges;

@@ -72,7 +72,7 @@ fn valid_files_pass_with_any_line_ends() {
     );
 }
 
-/// Replacements in the file of questions, with the line and the message of what blocks.
+/// Replacements in the file of questions, with the line and the message of the blocking finding.
 const BROKEN: &str = r"
 ---\nround_number: 2\n---\n =>  => 1: the file has no frontmatter that can be read
 round_number: 2 => round_number: [ => 1: the file has no frontmatter that can be read
@@ -133,7 +133,7 @@ fn weak_questions_are_reported_without_blocking() {
         let gate = check_questions(&with(&questions(), part, other));
         assert_eq!(checks(&gate), Vec::from_iter(problem));
     }
-    // The heading above the questions names their section as well.
+    // The heading above the questions also names their section.
     let below = with(
         &questions(),
         "## Q-PO007",

@@ -16,7 +16,7 @@ fn keep(kept: &mut Kept, number: u32, stage: u64, said: &str, flags: Flags) {
     kept.insert((number, stage), summary);
 }
 
-/// Keeps a round that ended in NOT_READY.
+/// Adds a round that ended in NOT_READY.
 fn add_not_ready_round(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) {
     let questions = Flags {
         analysis_mode: Some(AnalysisMode::Complete),

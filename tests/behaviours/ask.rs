@@ -1,8 +1,8 @@
-//! `ask`: the words that put the question, the answer in a person's name, and a stop without one.
+//! `ask`: the text of the question, the user's answer, and a stop without one.
 
 use super::support::Project;
 
-/// The fenced call of the client's tool in a block's text.
+/// Returns the call of the client's tool in a block's text.
 fn call(words: &str) -> serde_json::Value {
     let (_, rest) = words.split_once("```json\n").unwrap();
     serde_json::from_str(rest.split_once("\n```\n").unwrap().0).unwrap()
@@ -51,7 +51,7 @@ fn hostile_field_stays_inside_the_question() {
         decision.len() < 9_000 && !decision.contains(['\u{202e}', '\u{1b}', '\r']),
         "{decision}"
     );
-    // What was shown is what is answered.
+    // The answer repeats the shown header.
     let header = call["questions"][0]["header"].as_str().unwrap();
     assert_eq!(
         project.say(&["answer", header, question, "Roll out"]),

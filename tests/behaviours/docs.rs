@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// The rest of a machine around an example: fields, a mode, an end.
+/// The rest of the machine of an example: fields, a mode, an end.
 const AROUND: &str = r#"name = "example"
 
 [modes.usual]

@@ -1,6 +1,6 @@
-//! The behaviours of the catalogue, each in its own machine, in a crate outside of this workspace against the bare library.
+//! Each behaviour in its own machine, in a crate outside of this workspace, with the bare library.
 //!
-//! The crate in `crate/` is built once; each case runs its program, one step a process, in a folder with an awkward name.
+//! The crate in `crate/` is built once. Each test runs its program in an awkward folder.
 
 #[path = "../support/stranger.rs"]
 mod stranger;

@@ -1,4 +1,4 @@
-//! `run`: what runs is the user's to say, what became of it decides, and nothing is left running.
+//! `run`: the user permits the command, its outcome decides, and no process stays behind.
 
 use std::fs;
 use std::process::{Child, Command};
@@ -30,7 +30,7 @@ fn lines(project: &Project, name: &str, count: usize) -> Vec<String> {
     }
 }
 
-/// Whether a process runs; one that only waits to be reaped does not.
+/// Whether a process runs. A zombie does not.
 fn is_alive(id: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     stat.rsplit(')')
@@ -196,7 +196,7 @@ fn waiting_at(project: &Project) -> usize {
     names.filter(|name| name.starts_with("gate.")).count()
 }
 
-/// Starts stops that open the loop now and go on once the file `gate` is there.
+/// Starts stops that open the loop now and continue when the file `gate` exists.
 fn stops_at_gate(project: &Project, count: usize) -> Vec<Child> {
     let mut stop = project.command(&["stop"]);
     stop.env("EVERY_GATE", project.file("gate"));
@@ -215,7 +215,7 @@ fn stops_at_gate(project: &Project, count: usize) -> Vec<Child> {
 
 #[test]
 fn sixteen_stops_at_once_run_it_once() {
-    // It fails, so that the loop stays in its phase, and who comes late could run it again.
+    // It fails, so that the loop stays in its phase and a late process could run it again.
     let project = building("echo ran >> ran; sleep 0.4; exit 1");
     let stops = stops_at_gate(&project, 16);
     project.write("gate", "");

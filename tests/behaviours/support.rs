@@ -1,4 +1,4 @@
-//! The program of `crate/`, built once, and a project to run it in.
+//! The program of `crate/`, built once, and a project for it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::stranger::{Crate, ours, target};
 
-/// The program, which the first case builds.
+/// Returns the program, which the first test builds.
 fn program() -> &'static Path {
     static PROGRAM: OnceLock<Result<(tempfile::TempDir, PathBuf), String>> = OnceLock::new();
     let built = PROGRAM.get_or_init(|| {
@@ -18,7 +18,7 @@ fn program() -> &'static Path {
         if !built.status.success() {
             return Err(String::from_utf8_lossy(&built.stderr).into_owned());
         }
-        // Another test's crate may be built into the same folder meanwhile.
+        // Another test's crate may use the same target folder later.
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("every");
         fs::copy(target().join("debug/every"), &program).unwrap();
@@ -30,7 +30,7 @@ fn program() -> &'static Path {
     }
 }
 
-/// A template with all that the build lets a message name where no question is asked.
+/// Returns a template with all variables of a message without a question.
 fn all_names() -> String {
     use claudex_build::templates::{ANY, MESSAGE};
     let names = ANY.split(' ').chain(MESSAGE.split(' '));
@@ -40,7 +40,7 @@ fn all_names() -> String {
         .collect()
 }
 
-/// Writes what is in a folder of `crate/`.
+/// Writes the files in a folder of `crate/`.
 fn write_below(stranger: &Crate, folder: &Path) {
     let from = ours().join("tests/behaviours/crate");
     for entry in fs::read_dir(from.join(folder)).unwrap() {
@@ -62,7 +62,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Starts a loop. `given`: the field that the machine's start takes.
+    /// Starts a loop. `given` is the field that the machine's start takes.
     pub(crate) fn start(machine: &'static str, given: &str) -> Self {
         let project = Self {
             machine,
@@ -92,22 +92,22 @@ impl Project {
         fs::read_to_string(self.file(name)).unwrap_or_default()
     }
 
-    /// The file that permits commands, there or not.
+    /// Returns the path of the file that permits commands, which may be missing.
     pub(crate) fn configuration(&self) -> PathBuf {
         self.folder.path().join("permitted")
     }
 
-    /// Permits one command: its name, its program, the variable that it gets, its time in seconds, its arguments.
+    /// Permits one command. `words`: name, program, variable, time limit in seconds, arguments.
     pub(crate) fn permit(&self, words: &[&str]) {
         fs::write(self.configuration(), words.join("\0")).unwrap();
     }
 
-    /// Permits the command `build` to be this shell script.
+    /// Permits the command `build` with this shell script.
     pub(crate) fn permit_script(&self, text: &str) {
         self.permit(&["build", "/bin/sh", "", "50", "-c", text]);
     }
 
-    /// The program's call, ready to be started.
+    /// Returns a call of the program.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(program());
         command
@@ -132,7 +132,7 @@ impl Project {
         self.say(&["stop"])
     }
 
-    /// The one loop's id.
+    /// Returns the id of the only loop.
     pub(crate) fn id(&self) -> String {
         let names = fs::read_dir(self.file(".loops"))
             .unwrap()
@@ -143,7 +143,7 @@ impl Project {
         state.unwrap()
     }
 
-    /// The loop's own file.
+    /// Returns the path of a file in the loop's folder.
     pub(crate) fn loop_file(&self, name: &str) -> PathBuf {
         self.file(".loops").join(self.id()).join(name)
     }

@@ -1,4 +1,4 @@
-//! `announce` blocks once and goes on; `approve` lets the turn end; a phase of one's own does as its Rust says.
+//! `announce` blocks once, `approve` lets the turn end, and a custom phase runs its Rust.
 
 use super::support::Project;
 

@@ -1,4 +1,4 @@
-//! `wait-for`: a file that is there.
+//! `wait-for`: a file that exists.
 
 use super::support::Project;
 

@@ -1,12 +1,12 @@
-//! Hostile files in place of the program's: no symlink is followed, no pipe waited for, nothing endless read, whatever command
-//! meets it.
+//! Hostile files in place of the program's: no command follows a symlink, waits for a pipe or reads
+//! an endless file.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::support::{Project, has, lacks, tree, within_a_minute, write};
 
-/// Commands of users and agents about a loop `ID`; the last ones change everything.
+/// Commands of users and agents on a loop `ID`. The last ones change everything.
 const COMMANDS: [&str; 9] = [
     "status",
     "list",
@@ -19,7 +19,7 @@ const COMMANDS: [&str; 9] = [
     "rollback --yes",
 ];
 
-/// Makes a stop and calls every command, all of which must end soon. Returns the stop's note and all that was said.
+/// Runs a stop and every command. All must end soon. Returns the stop's note and all output.
 fn everything(project: Project, id: &str, what: &str) -> (String, String) {
     let id = id.to_owned();
     within_a_minute(what, move || {
@@ -28,7 +28,7 @@ fn everything(project: Project, id: &str, what: &str) -> (String, String) {
         for line in COMMANDS {
             let ran = project.run(&line.replace("ID", &id));
             lacks(&ran.err, "panicked");
-            // The terminal's lines are broken if they are too long.
+            // The terminal wraps long lines.
             message += &(ran.out + &ran.err).replace(['\n', '│', ' '], "");
         }
         (note, message)
@@ -141,7 +141,7 @@ fn plan_behind_a_link_is_refused_by_all() {
             ran.says("is a symlink");
         }
         assert!(!project.folder().exists(), "nothing was started");
-        // It becomes a link once the loop is there.
+        // It becomes a link after the start.
         std::fs::remove_file(&place).unwrap();
         write(&project.root.join(plan), "# Plan\n\nMove the queue.\n");
         let id = project.start(&["--from-draft", "--plan", plan]);
@@ -156,7 +156,7 @@ fn plan_behind_a_link_is_refused_by_all() {
     }
 }
 
-/// Puts something in a free place.
+/// Creates something at a free path.
 type Put = fn(&Path);
 
 const CONTENTS: [(&str, Put); 4] = [
@@ -198,7 +198,7 @@ fn stop_and_review_answer_beside_hostile_files() {
             put(&place);
             let calls = format!("a stop and a review beside {content} as {place:?}");
             let review = format!("review {id}");
-            // `fire` checks that there is exactly one answer.
+            // `fire` checks that the hook prints exactly one answer.
             project = within_a_minute(&calls, move || {
                 project.fire();
                 project.run(&review);

@@ -1,4 +1,4 @@
-//! `doctor`: each check with its help, and nothing left behind.
+//! `doctor`: each check with its help. It leaves no files.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -129,7 +129,7 @@ fn doctor_other_plugin_on_folder_is_a_warning() {
     let parts = ["warning", works, "claude plugin disable claudex@other"];
     check(&project, 0, "other plugins", &parts);
 
-    // Under another name, its command tells.
+    // Under another name, the command identifies it.
     project.rival("loops@other", "sh \"${CLAUDE_PLUGIN_ROOT}/hooks/stop.sh\"");
     check(&project, 0, "other plugins", &["ok"]);
     project.rival("loops@other", "ls .claude/claudex/*.state");
@@ -151,7 +151,7 @@ fn doctor_disabled_hooks_are_a_problem() {
     write(&file, "{\"disableAllHooks\": true}");
     let parts = ["problem", file.to_str().unwrap(), "disableAllHooks"];
     check(&project, 1, "hooks", &parts);
-    // The client reports a file that is not JSON itself.
+    // The client itself reports a file that is not JSON.
     write(&file, "{");
     check(&project, 0, "hooks", &["ok", user]);
 }

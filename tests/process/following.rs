@@ -1,4 +1,4 @@
-//! `review --follow`: anyone who wants to see a review sees it, and never starts one.
+//! `review --follow` shows a review to anyone, and never starts one.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -21,7 +21,7 @@ fn follow_without_a_review_starts_none() {
     has(&message, "of round 1 by fake-findings");
     assert_eq!(project.runs(&id), 2);
     project.run(&format!("{follow} --reviewer lint")).exits(2);
-    // Also if the loop is over.
+    // The same holds for an ended loop.
     project.run(&format!("cancel {id}")).exits(0);
     project.answers(&follow, 0, "this was the last one");
 }

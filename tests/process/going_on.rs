@@ -1,10 +1,10 @@
-//! Going on after the last round: `more` while the loop still sums up, `--continue` once it is over.
+//! More rounds after the last one: `more` during the summary, `--continue` after the end.
 
 use serde_json::{Value, json};
 
 use crate::support::{Project, Ran, begins, has, id_of, lacks, tree};
 
-/// A loop that has used up its one round, with findings, and sums up.
+/// Returns a loop that has used its only round, with findings, and is in its summary.
 fn project_at_max_rounds() -> (Project, String) {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     project.review(&id, "fake-findings").exits(0);
@@ -14,7 +14,7 @@ fn project_at_max_rounds() -> (Project, String) {
     (project, id)
 }
 
-/// A loop of one round that is over, with findings.
+/// Returns an ended loop of one round, with findings.
 fn over(project: &Project, flags: &[&str]) -> String {
     let id = project.start(&[flags, &["--rounds", "1"]].concat());
     project.plan(format!("# Plan\n\nMove the queue, as {id} has it.\n"));
@@ -33,7 +33,7 @@ fn check_fields(project: &Project, id: &str, fields: &[(&str, &str)]) {
     }
 }
 
-// --- more --------------------------------------------------------------------------------------------------------
+// --- more ----------------------------------------------------------------------------------------
 
 #[test]
 fn more_begins_the_next_round_repeatedly() {
@@ -63,7 +63,7 @@ fn more_begins_the_next_round_repeatedly() {
     let reason = project.fire().blocked();
     begins(&reason, "### Claudex round 3 of 3, Ops and SRE review");
 
-    // At the second limit the same is open again.
+    // At the second limit, the user can do the same again.
     project.review(&id, "fake-findings").exits(0);
     let reason = project.fire().blocked();
     has(&reason, "stopped at max rounds (round 3 of 3)");
@@ -93,7 +93,7 @@ fn more_after_an_early_end_reviews_the_rest() {
     lacks(&summary, "/claudex:more");
     project.answers(&format!("more {id}"), 1, "in its last round");
 
-    // As many as were asked for, whatever was left.
+    // The user gets as many rounds as requested, regardless of those left.
     let (project, id) = Project::reviewing(&["--rounds", "9"]);
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
@@ -135,7 +135,7 @@ fn slash_more_takes_its_arguments_in_any_order() {
         ran.exits(2).says("positive integer");
     }
     let ran = project.run_in_session("s1", "more --from-prompt").exits(2);
-    // A client whose hooks are switched off leaves no ticket either.
+    // A client without hooks leaves no ticket either.
     let why = "the client does not run this plugin’s hooks: claudex-loop doctor says why";
     ran.says(why);
     assert_eq!(project.field(&id, "max_rounds"), "1");
@@ -147,7 +147,7 @@ fn more_is_refused_with_reason_and_way_on() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     project.answers("more", 1, "phase reviewing, round 1 of 2");
     assert_eq!(project.field(&id, "max_rounds"), "2");
-    // When the plan was settled in the last round.
+    // If the plan was settled in the last round.
     project.review(&id, "fake-findings").exits(0);
     project.fire().blocked();
     project.plan("# Plan, revised\n");
@@ -164,7 +164,7 @@ fn more_is_refused_with_reason_and_way_on() {
     project.answers(&format!("more {unknown}"), 1, &why);
     let flag = format!("--continue {id}");
     project.answers(&format!("resume {id}"), 1, &flag);
-    // A loop that was cancelled, and none at all.
+    // A cancelled loop, and a missing one.
     let (project, id) = project_at_max_rounds();
     project.answers(&format!("cancel {id}"), 0, "cancelled");
     let again = format!("start plan --continue {id} --rounds N");
@@ -172,7 +172,7 @@ fn more_is_refused_with_reason_and_way_on() {
     Project::new().answers("more", 1, "no loop is active in");
 }
 
-// --- --continue --------------------------------------------------------------------------------------------------
+// --- --continue ----------------------------------------------------------------------------------
 
 #[test]
 fn more_on_finished_loop_starts_a_new_one() {
@@ -217,7 +217,7 @@ fn continued_loop_keeps_topic_plan_and_findings() {
     let kept = std::fs::read(project.root.join("PLAN.md")).unwrap();
     assert_eq!(kept, plan, "the draft is kept");
 
-    // The plan that is there counts as written, and the reviewer is shown what was found before.
+    // The existing plan counts as written, and the reviewer gets the earlier findings.
     let reason = project.fire().blocked();
     begins(&reason, "### Claudex round 1 of 2, Senior-engineer review");
     project.review(&second, "fake-findings").exits(0);
@@ -230,7 +230,7 @@ fn continued_loop_keeps_topic_plan_and_findings() {
         "it is left as it was"
     );
 
-    // A chain carries all of its findings, oldest first.
+    // A chain of loops keeps all findings, oldest first.
     for (id, text) in [(&first, "of the first"), (&second, "of the second")] {
         let findings = format!("# Round 1 findings\n\n## High\n\n- {text}\n");
         std::fs::write(project.findings(id, 1), findings).unwrap();
@@ -277,7 +277,7 @@ fn continue_is_refused_with_reason_and_leaves_nothing() {
     let review = format!("start review --continue {first}");
     project.answers(&review, 2, "--continue only applies to plan mode");
 
-    // One that is running, and one that was archived.
+    // A running loop and an archived one.
     let running = project.start(&[]);
     refused(&project, &running, "not over yet (phase drafting)");
     project.sweep(&running);
@@ -287,11 +287,11 @@ fn continue_is_refused_with_reason_and_leaves_nothing() {
         &format!("claudex-loop resume {running}"),
     );
 
-    // The plan that was reviewed is gone.
+    // The reviewed plan is missing.
     std::fs::remove_file(project.root.join("PLAN.md")).unwrap();
     project.answers(&format!("start plan --continue {first}"), 2, "PLAN.md");
     project.plan("# Another\n");
-    // One that reviewed changes: as its own journal would have it.
+    // A loop that reviewed changes, according to its journal.
     project.rewrite(&first, |text| {
         let text = text.replacen("mode: plan", "mode: review", 1);
         text.replace("\"mode\":\"plan\"", "\"mode\":\"review\"")
@@ -299,9 +299,9 @@ fn continue_is_refused_with_reason_and_leaves_nothing() {
     refused(&project, &first, "it reviewed changes, not a plan");
 }
 
-// --- the question -------------------------------------------------------------------------------------------------
+// --- the question --------------------------------------------------------------------------------
 
-/// Has the user choose this in the client's dialog, as the block asked for it.
+/// Chooses this in the client's dialog, as the block asked.
 fn choose(project: &Project, block: &str, label: &str) -> Ran {
     let (_, call) = block.split_once("```json\n").unwrap();
     let (call, _) = call.split_once("\n```").unwrap();
@@ -347,14 +347,14 @@ fn question_unanswered_ends_with_the_next_stop() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     project.review(&id, "fake-findings").exits(0);
     let block = project.fire().blocked();
-    // Neither an agent's word nor another text is an answer.
+    // Only the user's choice of an option is an answer.
     let answer = format!("answer {id} 'More rounds'");
     project.answers_in("s1", &answer, 1, "");
     choose(&project, &block, "more, please");
     assert_eq!(project.field(&id, "phase"), "summarizing");
     let over = project.fire().approved();
     assert!(over.ends_with("is done"), "{over}");
-    // An answer that comes too late changes nothing.
+    // A late answer changes nothing.
     choose(&project, &block, "More rounds");
     project.answers(&answer, 1, "--continue");
     assert_eq!(project.field(&id, "phase"), "done");

@@ -1,4 +1,4 @@
-//! Help for the command line: near names after a slip, and help texts.
+//! Help on the command line: suggestions after a typing error, and help texts.
 
 use crate::support::{Project, begins, has, lacks};
 
@@ -28,7 +28,7 @@ fn slip_gets_the_name_that_was_meant() {
         ["start"],
         "nothing was guessed and done"
     );
-    // What was typed after a slash command gets the same.
+    // Arguments of a slash command get the same.
     let ran = project
         .slash("s1", "/claudex:plan --ruonds 2 x", "start plan")
         .exits(2);
@@ -85,7 +85,7 @@ fn start_help_lists_the_flags_of_its_mode() {
     project.answers("start --help", 0, modes);
 }
 
-/// `tests/docs.rs` compares the groups with those of the documentation.
+/// `tests/docs.rs` compares the groups with the documentation.
 #[test]
 fn help_fits_a_screen_and_names_users_commands() {
     let project = Project::new();

@@ -1,4 +1,4 @@
-//! The interview: answers of the client's dialog reach the topic byte for byte, once, and nothing else does.
+//! The interview: answers of the client's dialog become the topic, byte for byte and once.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ const SCOPE: &str = "What belongs to it?";
 const LIMITS: &str = "What limits it?";
 const FEARS: &str = "What do you fear?";
 
-/// The event as 2.1.330 sends it.
+/// The event of client 2.1.330.
 fn event(session: &str, answers: &Value) -> Value {
     let question = |text: &str, header: &str, several: bool| {
         json!({"question": text, "header": header, "multiSelect": several,
@@ -27,7 +27,7 @@ fn event(session: &str, answers: &Value) -> Value {
     })
 }
 
-/// A loop of session `s1` in drafting.
+/// Returns a loop of session `s1` in drafting.
 fn drafting(flags: &str) -> (Project, String) {
     let project = Project::new();
     let line = format!("start plan {flags} Move the queue");
@@ -35,7 +35,7 @@ fn drafting(flags: &str) -> (Project, String) {
     (project, id)
 }
 
-/// Reads the hook's answer, and checks what holds for each call: exit 0, nothing on stderr, at most one JSON object.
+/// Reads the hook's answer. Checks exit 0, an empty stderr and at most one JSON object.
 #[track_caller]
 fn read(ran: &Ran) -> Value {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
@@ -68,7 +68,7 @@ fn answers_are_one_change_of_the_topic() {
     assert_eq!([&last["what"], &last["by"]], ["interview", "person"]);
     project.answers("status", 0, "Move the queue; Scope:");
 
-    // A second interview changes nothing, and the loop goes on as ever.
+    // A second interview changes nothing, and the loop continues.
     let before = project.state(&id);
     let second = event("s1", &json!({ SCOPE: "second" }));
     assert_eq!(answer(&project, second), Value::Null);
@@ -126,7 +126,7 @@ fn only_own_loop_in_drafting_takes_answers() {
     assert_eq!(read(&ran), Value::Null, "a reviewer's");
     assert_eq!(project.state(&id), before);
 
-    // Neither one that was interviewed, nor one whose rounds have begun, nor one of nobody.
+    // An interviewed loop, one with a round, and one of no session.
     let interviewed = drafting("--interviewed");
     let begun = drafting("");
     begun.0.plan("# Plan\n\nMove the queue.\n");
@@ -153,7 +153,7 @@ fn start_says_whether_to_interview_first() {
         let prompt = format!("/claudex:plan {flags} topic");
         let started = project.slash("s1", &prompt, "start plan").exits(0).out;
         assert_eq!(started.contains(line), is_due, "{flags}: {started}");
-        // The command has the agent ask about a plan that is there, by this line.
+        // The command tells the agent to ask about an existing plan because of this line.
         let is_told = started.contains("\nNote: there is an existing PLAN.md");
         assert_eq!(is_told, flags != "--from-draft", "{flags}: {started}");
     }

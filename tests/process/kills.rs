@@ -1,15 +1,15 @@
-//! Commands that change a loop, each killed before every change of a file that it makes. The kit kills the start, the stops and
-//! the verbs.
+//! Commands that change a loop, killed before every file change. The kit kills the start, the stops
+//! and the verbs.
 
 use std::os::unix::process::ExitStatusExt as _;
 
 use crate::support::{Project, Ran, has};
 
-/// A project, its loop, and a command on it.
+/// A project, its loop, and a command on the loop.
 type KillCase = (Project, String, String);
 
-/// Kills the command before its first, second, … change, and checks the state after it. Each time, the project is as it was
-/// prepared.
+/// Kills the command before its first, second, … file change, and checks each state. Restores the
+/// project in between.
 fn kill_everywhere((project, id, line): KillCase, check: impl Fn(&Project, &str, &str)) {
     let copy = project.copy();
     for number in 1.. {
@@ -26,7 +26,7 @@ fn kill_everywhere((project, id, line): KillCase, check: impl Fn(&Project, &str,
     }
 }
 
-/// A loop that is reviewed, and a command on it. `ID` and `FILE` stand for the loop's.
+/// Returns a loop in review and a command on it, with `ID` and `FILE` replaced.
 fn reviewing(before: &str, line: &str) -> KillCase {
     let (project, id) = Project::reviewing(&[]);
     let file = format!("{:?}", project.state_path(&id));

@@ -1,4 +1,4 @@
-//! The plan loop passes the kit, and a program that breaks a promise fails it.
+//! The plan loop passes the kit. A program that breaks a promise fails it.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use claudex_testkit::{Kit, Project, Suite, has};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_claudex-loop");
 
-/// Makes a change in the work tree, which the mode `review` reviews.
+/// Changes the work tree, which the mode `review` reviews.
 fn change_work_tree(project: &Project) -> std::io::Result<()> {
     project.write("greeting.txt", "hello\n")?;
     for arguments in [
@@ -33,7 +33,7 @@ fn plan_loop_passes_the_kit() {
     assert_eq!(report.unreached, ["errored"]);
 }
 
-/// The program behind a shell that breaks one promise, named by `$fault`.
+/// A shell around the program that breaks the promise `$fault`.
 const FAULTY: &str = r#"
 state=.claude/claudex
 case $fault:$1 in

@@ -1,10 +1,10 @@
-//! Which loop a stop or a command finds, by the folder that it comes from.
+//! The loop that a stop or command finds, by its folder.
 
 use serde_json::json;
 
 use crate::support::{Project, Stop, age, has, id_of, lacks, tree};
 
-/// A stop of session `s1` in this folder.
+/// Stops session `s1` in this folder.
 #[track_caller]
 fn fire_in(project: &Project, folder: &std::path::Path) -> Stop {
     project.fire_from(folder, json!({"session_id": "s1"}))
@@ -22,7 +22,7 @@ fn loop_of_a_subdirectory_belongs_to_the_top() {
     );
     has(&fire_in(&project, &deep).blocked(), &id);
     assert_eq!(tree(&deep), []);
-    // The plan is where the start ran: a client that was opened there may not write anywhere else.
+    // The plan is in the folder of the start: a client that runs there may not write elsewhere.
     assert_eq!(project.field(&id, "subject"), "src/ä b/PLAN.md");
     std::fs::write(deep.join("PLAN.md"), "# Plan\n").unwrap();
     project.fire().blocked();
@@ -35,7 +35,7 @@ fn stop_without_repository_or_cwd_finds_its_loop() {
     let id = project.start(&[]);
     let input = b"{\"session_id\":\"s1\"}";
     Stop::read(&project.run_with_stdin("hook stop", input)).blocked();
-    // The project's folder finds it wherever the shell went.
+    // The project's folder finds it from any shell folder.
     project.run(&format!("resume {id}")).exits(0);
     assert_eq!(fire_in(&project, &project.home).approved(), "");
     let root = project.root.to_str().unwrap().to_owned();
@@ -93,7 +93,7 @@ fn relative_state_dir_is_found_in_folders_above() {
     let state = std::fs::read_to_string(folder.join(format!("{id}.state"))).unwrap();
     has(&state, "phase: reviewing");
 
-    // The runner finds it without the variable: the agent's shell may not have it.
+    // The runner finds it without the variable, which the agent's shell may lack.
     let runner = folder.join(format!("{id}-runner.sh"));
     let runner = [runner.to_str().unwrap(), "--reviewer", "fake-clean"];
     let mut shell = project.shell("sh", &runner);
@@ -135,7 +135,7 @@ fn resume_without_id_means_the_sessions_own_loop() {
         &project.state_path(&mine),
         std::time::Duration::from_mins(16),
     );
-    // The start archives it, and says so.
+    // The start archives it with a message.
     let started = project
         .run_in_session("theirs", "start plan topic")
         .exits(0);
@@ -160,7 +160,7 @@ fn archived_loop_is_told_to_its_session() {
     let id = project.start(&[]);
     project.fire().blocked();
     age(&project.state_path(&id), std::time::Duration::from_mins(16));
-    // A stop is a sign of life, though it changes nothing.
+    // A stop is a sign of life, even if it changes nothing.
     project.fire().approved();
     project.answers("sweep", 0, "Nothing to archive");
 

@@ -1,4 +1,4 @@
-//! Looking at loops: status, list, journal, personas. A look changes nothing.
+//! `status`, `list`, `journal` and `personas`, which change nothing.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, ends, has, lacks, tree, wait_for};
 
-/// The loop that `status --json` shows.
+/// Returns the loop that `status --json` shows.
 fn status(project: &Project) -> Value {
     let mut answer = project.json("status --json");
     assert_eq!(answer["problems"], json!([]));
@@ -29,7 +29,7 @@ fn status_shows_the_active_loop_or_the_newest() {
     let status = project.run("status").exits(0).says(&active).out;
     lacks(&status, &over);
 
-    // An id is about that loop alone.
+    // With an id, only that loop.
     let status = project
         .run(&format!("status {over}"))
         .exits(0)
@@ -135,7 +135,7 @@ fn status_says_what_the_last_stop_did() {
         " ago: begin by the hook drafting -> reviewing",
     );
     lacks(&status_of_loop(), "last stop:");
-    // A change after the stop: both are status_of_loop.
+    // After a change that follows the stop, both are `status_of_loop`.
     project.run(&format!("cancel {id}")).exits(0);
     let cancel = " ago: cancel by the user reviewing -> cancelled";
     has(&status_of_loop(), cancel);
@@ -242,7 +242,7 @@ fn status_says_last_change_by_whom_and_why() {
     has(line, " ago: revise by the hook in reviewing");
     ends(line, &format!(", {why}"));
 
-    // A failure has its cause once a stop has counted it.
+    // A failure has its cause after a stop has counted it.
     project.review(&id, "fake-could-not-run").exits(5);
     let printed = project.run("status").exits(0).out;
     has(&printed, "the last review gave no verdict: ");
@@ -254,7 +254,7 @@ fn status_says_last_change_by_whom_and_why() {
     let fields = ["failures", "max_failures"].map(|field| &facts["fields"][field]);
     assert_eq!(fields, [&json!(1), &json!(3)]);
 
-    // A rejection, by the agent and with its text, made plain.
+    // A rejection shows the agent and its text, without control characters.
     project.review(&id, "fake-findings").exits(0);
     let text = "out of \u{1b}[31mscope\u{202e}";
     project.answers_in("s1", &["mark-done", &id, "--rejecting", text], 0, "");

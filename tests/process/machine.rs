@@ -88,7 +88,7 @@ fn diagram_prints_mermaid() {
     begins(&ours, "flowchart TD\n");
 }
 
-/// Returns the first value that a schema does not allow. Knows the parts of JSON Schema that ours has.
+/// Returns the first value that a schema does not allow. Supports the keywords of our schema.
 fn misfit(schema: &Value, value: &Value) -> Option<String> {
     let list = |key: &str| schema[key].as_array();
     if let Some(forms) = list("anyOf") {

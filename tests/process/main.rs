@@ -1,4 +1,4 @@
-//! The program as a process: what a client, a user and a script see of it, each test in its own project.
+//! The program as a process, seen by clients, users and scripts. Each test has its own project.
 
 mod bad_paths;
 mod config;

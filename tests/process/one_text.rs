@@ -1,4 +1,4 @@
-//! One text per run: while a plan is swapped all the time, what the journal notes is what the reviewer was given.
+//! One text per run: while the plan changes, the journal notes the text that the reviewer got.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -6,10 +6,10 @@ use claudex_loop::digest::sha256;
 
 use crate::support::Project;
 
-/// The number of reviews that run while the plan is swapped.
+/// The number of reviews during the changes.
 const REVIEW_COUNT: usize = 8;
 
-/// Does something while the plan is replaced, again and again, by two texts in turn.
+/// Runs a function while two texts replace the plan in turn, again and again.
 fn while_swapped<T>(project: &Project, then: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -38,7 +38,7 @@ fn noted_digest_is_of_the_reviewers_text() {
     let (project, id) = Project::reviewing(&[]);
     let prompts = project.home.join("prompts");
     std::fs::create_dir(&prompts).unwrap();
-    // It gives no verdict, so that the same round can be reviewed again.
+    // The reviewer gives no verdict, so that the round can be reviewed again.
     let script = format!(
         "cd '{}'; n=$(ls | wc -l); cat >$((n)); exit 3",
         prompts.display()

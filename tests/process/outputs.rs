@@ -1,4 +1,4 @@
-//! The whole outputs of the commands that look at a loop, so that a bad sentence is visible in a diff.
+//! Whole outputs of commands that read a loop, so that the diff shows a bad sentence.
 
 use crate::support::Project;
 
@@ -11,7 +11,7 @@ fn second_round() -> (Project, String) {
     (project, id)
 }
 
-/// Replaces what differs from run to run: paths, ids, times and durations.
+/// Replaces paths, ids, times and durations, which differ between runs.
 fn evened(project: &Project, id: &str, text: &str) -> String {
     let text = text
         .replace(project.root.to_str().unwrap(), "/project")

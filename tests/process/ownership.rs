@@ -1,8 +1,8 @@
-//! Loops without the user's seal: they came in an archive or with a copied project. And the user's key.
+//! Loops without the user's seal, from an archive or a copied project, and the user's key.
 
 use crate::support::{Project, has, lacks, tree, write};
 
-/// Copies the loop's files of one project into another, as an archive brings them, with changes to every text.
+/// Copies a loop's files into another project, as an archive does, with changes to each text.
 fn unpack(from: &Project, into: &Project, change: impl Fn(&str) -> String) {
     for (path, bytes) in tree(&from.folder()) {
         let to = into
@@ -35,7 +35,7 @@ fn loop_from_an_archive_is_left_alone() {
         lacks(&note, "`");
     }
     assert_eq!((tree(&project.root), tree(&project.home)), before);
-    // Other commands say the same, and change nothing.
+    // Other commands print the same, and change nothing.
     for verb in ["review", "mark-done", "cancel", "more", "resume"] {
         let ran = project.run(&[verb, &id]);
         assert_ne!(ran.code, 0, "{verb}");
@@ -77,7 +77,7 @@ fn copied_project_is_taken_over_by_its_user() {
     assert_eq!(project.field(&id, "repo_root"), to.to_str().unwrap());
     assert!(project.changes(&id).contains(&"adopt".to_owned()));
 
-    // Both go on.
+    // Both continue.
     for root in [to, from] {
         project.root = root;
         project.review(&id, "lint").exits(0);

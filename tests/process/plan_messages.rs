@@ -1,8 +1,8 @@
-//! The messages of the plan loop as users and agents read them, whole.
+//! The whole messages of the plan loop for users and agents.
 
 use crate::support::{Project, id_of};
 
-/// Replaces what differs from run to run: the loop's id, the project's path and the time.
+/// Replaces the loop's id, the project's path and the time, which differ between runs.
 fn masked(project: &Project, id: &str, message: &str) -> String {
     let root = project.root.to_str().unwrap();
     let quoted = root.replace('\'', "'\\''");

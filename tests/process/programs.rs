@@ -1,4 +1,4 @@
-//! Which programs run: no repository chooses one, whether by its `.git`, by a relative PATH or by what npm puts into PATH.
+//! No repository chooses a program: not by `.git`, a relative PATH or npm's PATH entries.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use crate::support::{Project, executable, feed, lacks, path_without_clients, wri
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin");
 
-/// Makes a project with a loop, and a sparse index that git cannot read without an object that it would fetch by running a
-/// command, which makes the marker.
+/// Returns a loop and a marker file. Git cannot read the project's sparse index without fetching an
+/// object, by a command that creates the marker.
 fn that_fetches(remote: &[(&str, &str)]) -> (Project, PathBuf) {
     let project = Project::new();
     let marker = project.home.join("marker");
@@ -75,17 +75,17 @@ fn crafted_repository_has_git_fetch_nothing() {
         }
         project.fire();
         assert!(!marker.exists(), "stop {remote:?}");
-        // A git that is asked without care does run it.
+        // Git without our options runs it.
         git_says(&project, &["ls-files"]);
         assert!(marker.exists(), "the repository is crafted: {remote:?}");
     }
 }
 
-/// The names that a shell, the program, or a reviewer may look up.
+/// The names that a shell, the program or a reviewer may look up.
 const NAMES: &str =
     "git sh bash env codex claude claudex-loop dirname readlink grep sed cat node test printf";
 
-/// Makes a project that brings programs of these names, and the PATHs that lead to them.
+/// Returns a project with programs of these names, and the PATHs that lead to them.
 fn that_brings_programs(project: &Project) -> (PathBuf, [String; 5]) {
     let trap = project.home.join("trap");
     let program = project.home.join("program");
@@ -105,7 +105,7 @@ fn that_brings_programs(project: &Project) -> (PathBuf, [String; 5]) {
     (trap, paths.map(|first| format!("{first}:{rest}")))
 }
 
-/// Puts the program where cargo would install it.
+/// Puts the program where cargo installs it.
 fn install(project: &Project) {
     let installed = project.home.join(".cargo/bin/claudex-loop");
     std::fs::create_dir_all(installed.parent().unwrap()).unwrap();
@@ -126,7 +126,7 @@ fn no_path_leads_the_program_into_the_project() {
         let script = "codex; node; grep x < /dev/null\necho 'No substantive findings.'";
         executable(&mine, script);
         project.add_reviewer("mine", mine.to_str().unwrap(), &[]);
-        // So that git is asked for the states, too.
+        // A state file makes the program ask git as well.
         write(&project.folder().join("decoy.state"), "phase: done\n");
         project.git(&["add", "--force", ".claude/claudex/decoy.state"]);
         let (trap, paths) = that_brings_programs(&project);
@@ -170,7 +170,7 @@ fn no_path_leads_the_scripts_into_the_project() {
     let (project, id) = Project::reviewing(&[]);
     install(&project);
     let (trap, paths) = that_brings_programs(&project);
-    // A loop that is over has none any more.
+    // An ended loop has no runner.
     let runner = project.home.join("runner.sh");
     std::fs::copy(project.runner(&id), &runner).unwrap();
     let shells = ["/bin/sh", "/bin/dash", "/bin/bash"];
@@ -193,7 +193,7 @@ fn no_path_leads_the_scripts_into_the_project() {
                 run(&[&script], &[("CARGO_HOME", ".cargo"), ("HOME", ".")]);
                 run(&[&script], &[("CLAUDEX_LOOP_BIN", "./claudex-loop")]);
             }
-            // It is over after some stops, which only the program can say.
+            // After some stops it has ended, as only the program can report.
             let ran = run(&[runner.to_str().unwrap()], &[]);
             assert!(ran.code == 0 || ran.err.contains("is in phase"), "{ran:?}");
             let plugin = shlex::try_quote(PLUGIN).unwrap();

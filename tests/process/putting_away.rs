@@ -1,4 +1,4 @@
-//! Putting loops away: rollback, sweep and import. Nothing is deleted, and anyone who has a loop is asked first.
+//! `rollback` and the import: nothing is deleted, and every user is asked first.
 
 use crate::support::{Project, has, lacks, tree, write};
 
@@ -34,7 +34,7 @@ fn rollback_archives_every_loop_with_its_bytes() {
     );
     assert_eq!(project.fire().approved(), "");
     project.answers("rollback --yes", 0, "No loops to archive.");
-    // A loop that is over is named, and comes back without an error.
+    // An ended loop is named, and is restored without an error.
     project.answers("list", 0, "The archive also has 1 finished loop.");
     let resume = format!("resume {first}");
     project.answers(&resume, 0, "It is over, so nothing continues it.");
@@ -55,7 +55,7 @@ fn rollback_waits_for_a_running_review() {
     assert!(!project.state_path(&id).exists());
 }
 
-/// A state file of the bash plugin, with the findings of its first round.
+/// Imports a state file of the bash plugin, with the findings of its first round.
 #[test]
 fn loop_of_the_bash_plugin_is_imported() {
     let project = Project::new();
@@ -92,7 +92,7 @@ fn loop_of_the_bash_plugin_is_imported() {
     project.answers(&format!("status {id}"), 0, row);
     project.review(id, "fake-findings").exits(0);
     project.fire().blocked();
-    // It is a loop now, and is not imported over.
+    // It is a loop now, and is not imported again.
     project.answers(&import, 1, id);
     assert!(project.findings(id, 1).exists());
 }
@@ -104,7 +104,7 @@ fn rollback_needs_a_yes() {
     project.run(&format!("cancel {over}")).exits(0);
     let id = project.start(&[]);
     let before = tree(&project.folder());
-    // Without a terminal it is given beforehand.
+    // Without a terminal, the confirmation is a flag.
     let ran = project.run("rollback").exits(1);
     has(&ran.err, "without a terminal you cannot be asked");
     has(&ran.err, "claudex-loop rollback --yes");
@@ -125,7 +125,7 @@ fn rollback_needs_a_yes() {
     assert_eq!(tree(&project.folder()), before);
     assert_eq!(project.on_terminal(80, "rollback", "Y\n").code, 0);
     assert!(!project.state_path(&id).exists() && !project.state_path(&over).exists());
-    // The user's slash command is one, too.
+    // The user's slash command is a confirmation, too.
     let id = project.start(&[]);
     project
         .slash("s1", "/claudex:rollback", "rollback")

@@ -1,14 +1,14 @@
-//! `report`: one loop on one page, in two formats, with hostile texts. A look changes nothing.
+//! `report`: one loop on one page, in two formats, with hostile texts. It changes nothing.
 
 use serde_json::{Value, json};
 
 use crate::support::{Project, has, lacks, tree};
 
-/// Text that would be markup, code or something else than it seems, unless it is escaped.
+/// Text that is markup, code or invisible unless it is escaped.
 const HOSTILE: &str = "<script>alert(1)</script></style><img src=x onerror=alert(1)> \" onload='alert(1)' [click](javascript:alert(1)) \
                        ![track](https://example.org/x.png) `code` | **bold** &lt;b> \u{202e}txt.exe \u{1b}[31mred {{ loop }} {% raw %}";
 
-/// Returns a loop that was reviewed twice, its plan revised in between, and its id.
+/// Returns a loop with two reviews and a revision of the plan in between, and its id.
 fn reviewed() -> (Project, String) {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     project.review(&id, "fake-findings").exits(0);
@@ -22,7 +22,7 @@ fn facts(project: &Project) -> Value {
     project.json("report --format json")
 }
 
-/// The texts of these keys of a value.
+/// Returns the texts of these keys of a value.
 fn texts<const N: usize>(value: &Value, keys: [&str; N]) -> [String; N] {
     keys.map(|key| value[key].as_str().unwrap_or_default().to_owned())
 }
@@ -93,7 +93,7 @@ fn text_changed_since_is_not_shown_as_reviewed() {
     assert_eq!(changes().len(), 1);
 }
 
-/// Returns the page of a loop whose topic, plan and findings are hostile.
+/// Returns the page of a loop with a hostile topic, plan and findings.
 fn hostile_page() -> String {
     let project = Project::new();
     let ran = project.run(&["start", "plan", HOSTILE]).exits(0);

@@ -1,6 +1,6 @@
-//! A round from outside: its files, refusals, two who ask at once, and signals.
+//! A round: its files, its refusals, concurrent reviews, and signals.
 //!
-//! A reviewer reads a named pipe here, so that a test decides when it speaks.
+//! The reviewer reads a named pipe, so that a test decides when it answers.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Background, Project, ends, has, tree, wait_for};
 
-/// The reviewer `held`, which says nothing before the test lets it.
+/// The reviewer `held`, which waits for the test.
 struct Held {
     pipe: PathBuf,
 }
@@ -29,7 +29,7 @@ impl Held {
         Self { pipe }
     }
 
-    /// Lets the reviewer say this, and end.
+    /// Lets the reviewer print this and end.
     fn speak(&self, text: &str) {
         let pipe = std::fs::File::options().write(true).open(&self.pipe);
         pipe.unwrap().write_all(text.as_bytes()).unwrap();
@@ -38,7 +38,7 @@ impl Held {
 
 const FINDINGS: &str = "# Findings\n\n## High\n- line 1: no way back (write one)\n";
 
-// --- findings ----------------------------------------------------------------------------------------------------
+// --- findings ------------------------------------------------------------------------------------
 
 #[test]
 fn findings_file_has_the_seeds_form_and_twin() {
@@ -62,7 +62,7 @@ fn findings_file_has_the_seeds_form_and_twin() {
     let counts = ["state", "counts", file.to_str().unwrap()];
     project.answers(&counts, 0, "high=1 medium=1 low=1");
 
-    // They are printed, also by a second call, which reviews nothing.
+    // The findings are printed, also by a second call, which runs no review.
     ends(&ran.out, &text);
     let before = tree(&project.folder());
     let again = project.review(&id, "fake-clean").exits(0);
@@ -80,7 +80,7 @@ fn low_finding_alone_keeps_round_from_being_clean() {
     has(&project.fire().blocked(), "### Claudex round 2 of 3");
 }
 
-// --- who reviews, and what ---------------------------------------------------------------------------------------
+// --- reviewer and subject ------------------------------------------------------------------------
 
 #[test]
 fn reviewer_flag_goes_before_environment_before_auto() {
@@ -128,9 +128,9 @@ fn review_without_a_round_says_why() {
     project.reviews(&id, "fake:clean", 2, "`fake:clean` is not a reviewer");
 }
 
-// --- two at once -------------------------------------------------------------------------------------------------
+// --- concurrent reviews --------------------------------------------------------------------------
 
-/// Starts another review of a round whose review runs, waits until it follows that one, and gives it and what it prints.
+/// Starts a second review during a review. Returns it, and its output, once it follows the first.
 fn follower(project: &Project, id: &str, reviewer: &str) -> (Background, impl Fn() -> String) {
     let log = project.home.join("second");
     let mut command = project.command(&["review", id, "--reviewer", reviewer]);

@@ -1,4 +1,4 @@
-//! The main job, `claudex-loop run PLAN.md`: its exit codes, its JSON, its drafter, and that no hook drives its loop.
+//! `claudex-loop run PLAN.md`: its exit codes, JSON and drafter. No hook drives its loop.
 
 use std::process::Command;
 
@@ -10,21 +10,21 @@ use crate::support::{
 
 const THIN: &str = "# Move the queue\n\nWe will move it soon.\n";
 
-/// A project with a thin plan.
+/// Returns a project with a thin plan.
 fn project() -> Project {
     let project = Project::new();
     project.plan(THIN);
     project
 }
 
-/// Runs with `--json`, and reads the outcome.
+/// Runs with `--json`, and returns the outcome.
 #[track_caller]
 fn job(project: &Project, arguments: &str, code: i32) -> Value {
     let ran = project.run(&format!("run --json {arguments}")).exits(code);
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
-/// Returns the number of high findings, round by round.
+/// Returns the number of high findings of each round.
 fn high(outcome: &Value) -> Vec<u64> {
     let rounds = outcome["rounds"].as_array().unwrap().iter();
     rounds
@@ -32,13 +32,13 @@ fn high(outcome: &Value) -> Vec<u64> {
         .collect()
 }
 
-/// The newest loop, as `list --json` has it.
+/// Returns the newest loop, as `list --json` shows it.
 fn newest(project: &Project) -> Value {
     let mut list = project.json("list --json");
     list.get_mut(0).map(Value::take).unwrap_or_default()
 }
 
-// --- exit codes --------------------------------------------------------------------------------------------------
+// --- exit codes ----------------------------------------------------------------------------------
 
 #[test]
 fn thin_plan_stops_at_max_rounds_with_4() {
@@ -100,7 +100,7 @@ fn reviewer_that_fails_twice_exits_with_5() {
         let resume = format!("run --resume {id} --reviewer {reviewer}");
         let line = format!("claudex-loop run --resume {id}");
         has(outcome["waits"].as_str().unwrap(), &line);
-        // A user who continues by hand has two tries again, as often as they like.
+        // A user who continues by hand gets two tries again, any number of times.
         for _ in 0..2 {
             let ran = project.run(&resume).exits(5);
             let kept = format!("; loop {id} is kept, with the rounds that are finished");
@@ -110,7 +110,7 @@ fn reviewer_that_fails_twice_exits_with_5() {
         }
         assert_eq!(project.field(id, "phase"), "reviewing");
     }
-    // A plan in another folder is named with it.
+    // The output names the folder of the plan.
     let project = project();
     let plan = project.root.join("PLAN.md");
     let run = [
@@ -146,7 +146,7 @@ fn another_active_loop_exits_with_6() {
         .exits(6);
     assert_eq!(ran.says("already active").says(&id).out, "");
     assert_eq!(tree(&project.folder()), before);
-    // From another project none of its commands would find the loop.
+    // From another project, none of its commands finds the loop.
     let plan = project.root.join("PLAN.md");
     let elsewhere = Project::new();
     let run = ["run", plan.to_str().unwrap()];
@@ -155,7 +155,7 @@ fn another_active_loop_exits_with_6() {
     project.answers("run .", 2, "it is a folder");
 }
 
-// --- what it leaves ----------------------------------------------------------------------------------------------
+// --- results -------------------------------------------------------------------------------------
 
 #[test]
 fn outcome_names_rounds_and_files_that_exist() {
@@ -184,7 +184,7 @@ fn outcome_names_rounds_and_files_that_exist() {
     assert_eq!(plan, THIN, "without a drafter nobody changes it");
 }
 
-/// A review takes 512 KiB: a longer plan is refused before anything begins.
+/// A review takes 512 KiB. A longer plan is refused at the start.
 #[test]
 fn plan_longer_than_review_takes_is_refused() {
     let (project, id) = Project::reviewing(&[]);
@@ -202,7 +202,7 @@ fn plan_longer_than_review_takes_is_refused() {
     assert_eq!(tree(&project.folder()), before);
 }
 
-// --- the drafter -------------------------------------------------------------------------------------------------
+// --- the drafter ---------------------------------------------------------------------------------
 
 #[test]
 fn drafter_that_fixes_the_plan_completes_the_loop() {
@@ -270,7 +270,7 @@ fn drafter_that_changes_nothing_buys_no_clean_end() {
     assert_eq!(outcome["ending"], "stopped-at-max-rounds");
 }
 
-// --- hooks and signals -------------------------------------------------------------------------------------------
+// --- hooks and signals ---------------------------------------------------------------------------
 
 #[test]
 fn no_hook_drives_the_loop_of_a_run() {
@@ -303,7 +303,7 @@ fn no_hook_drives_the_loop_of_a_run() {
     running.end().exits(0).says("plan loop complete");
 }
 
-/// Runs until the reviewer of a round hangs, ends that by a signal, and returns the loop's id and the output.
+/// Ends a hanging review of a round by a signal. Returns the loop's id and the output.
 fn interrupted(project: &Project, signal: &str, line: &str, round: u32) -> (String, Ran) {
     let running = project.spawn(line);
     wait_for("its reviewer", || {
@@ -327,7 +327,7 @@ fn interrupted_run_continues_with_its_finished_rounds() {
         let (id, ran) = interrupted(&project, signal, run, 2);
         let line = format!("    claudex-loop run --resume {id}\n");
         ran.says(&line);
-        // Every way to look at it or to start again says the same.
+        // Each command that reads or starts a loop prints the same.
         project.answers("status", 0, line.trim_start());
         project.answers("run PLAN.md", 6, &line);
         project.answers(&format!("resume {id}"), 1, &line);

@@ -1,4 +1,4 @@
-//! The start of a session: one line if a loop of the project waits, to the user and to the agent, and nothing else.
+//! The start of a session: one line about a waiting loop, for the user and the agent.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ struct Lines {
     agent: String,
 }
 
-/// Reads an answer, and checks what holds for each call: exit 0, nothing on stderr, at most one JSON object on one line, and
-/// one line for the user with commands below it.
+/// Reads an answer. Checks exit 0, an empty stderr, at most one line with one JSON object, and one
+/// line for the user with commands below it.
 #[track_caller]
 fn read(ran: &Ran) -> Lines {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
@@ -42,7 +42,7 @@ fn read(ran: &Ran) -> Lines {
     lines
 }
 
-/// Starts a session of this id, for this reason.
+/// Starts a session with this id, for this reason.
 #[track_caller]
 fn begin(project: &Project, session: &str, source: &str) -> Lines {
     let event = json!({"session_id": session, "hook_event_name": "SessionStart", "source": source});
@@ -52,7 +52,7 @@ fn begin(project: &Project, session: &str, source: &str) -> Lines {
 const SOURCES: [&str; 4] = ["startup", "resume", "clear", "compact"];
 const LEAVE_IT: &str = "The user decides about it: do nothing unless asked";
 
-/// A loop of session `s1` in round 1.
+/// Returns a loop of session `s1` in round 1.
 fn reviewing() -> (Project, String) {
     Project::reviewing(&[])
 }
@@ -68,7 +68,7 @@ fn nothing_is_said_without_a_usable_loop() {
         assert_eq!((tree(&project.root), tree(&project.home)), before);
     };
     is_silent();
-    // A loop that is over waits for nobody, and one that cannot be read is for a stop to name.
+    // An ended loop waits for nobody, and only a stop reports an unreadable one.
     let id = project.start(&[]);
     project.run(&format!("cancel {id}")).exits(0);
     is_silent();
@@ -77,7 +77,7 @@ fn nothing_is_said_without_a_usable_loop() {
     std::fs::remove_dir_all(project.folder().join(&id)).unwrap();
     is_silent();
 
-    // Neither subagents nor reviewers hear of a loop.
+    // Subagents and reviewers get no line about a loop.
     let (project, _) = reviewing();
     let event = json!({"session_id": "s1", "agent_id": "a1", "hook_event_name": "SessionStart", "source": "resume"});
     assert_eq!(
@@ -111,7 +111,7 @@ fn resumed_session_hears_of_its_loop() {
         before,
         "a start of a session changes nothing"
     );
-    // After the review something else is next.
+    // After the review, the next step is another one.
     project.review(&id, "fake-findings").exits(0);
     let message = begin(&project, "s1", "resume");
     has(&message.user, "deal with the findings of round 1");
@@ -142,7 +142,7 @@ fn compacted_agent_gets_the_last_text_again() {
     );
     assert_eq!(text, block.trim_end());
 
-    // The summary, too, which the user has not seen yet.
+    // The same holds for the summary, which the user has not seen yet.
     project.review(&id, "fake-findings").exits(0);
     project.mark_done(&id, Some("later"));
     let block = project.fire().blocked();
@@ -177,13 +177,13 @@ fn loop_of_other_session_is_told_by_age() {
         recent.agent, "",
         "somebody is at work: no agent has to know"
     );
-    // The session before a /clear is gone.
+    // The session before a /clear has ended.
     let texts = begin(&project, "s2", "clear");
     for text in [&texts.user, &texts.agent] {
         has(text, "If that session is over, this takes it over");
         has(text, &format!("/claudex:adopt {id}"));
     }
-    // What a session calls itself is not repeated, and `unknown` owns nothing.
+    // A session's id is not repeated, and `unknown` owns nothing.
     for session in ["s2\n\u{202e}x", "unknown"] {
         let texts = begin(&project, session, "clear");
         lacks(&texts.user, "\u{202e}");
@@ -199,7 +199,7 @@ fn loop_of_other_session_is_told_by_age() {
     has(&texts.user, "3h 0m ago");
     ends(&texts.user, &adopt);
     assert_eq!(texts.agent, format!("{}\n{LEAVE_IT}", texts.user));
-    // A compaction may have given the session a new id.
+    // A compaction may give the session a new id.
     assert_eq!(begin(&project, "s2", "compact"), texts);
     assert_eq!(
         project.changes(&id),
@@ -207,7 +207,7 @@ fn loop_of_other_session_is_told_by_age() {
         "nothing was taken over"
     );
 
-    // While it is being reviewed, it waits for nobody else.
+    // During a review it waits for nobody else.
     let review = project.background_review(&id, "--reviewer fake-hang");
     for source in ["startup", "resume", "compact"] {
         assert_eq!(begin(&project, "s2", source), Lines::default(), "{source}");
@@ -279,7 +279,7 @@ fn loop_follows_its_session_through_a_compaction() {
     let output = event("pre-compact", "4711", "s1", "");
     assert_eq!((output.code, output.out.as_str()), (0, ""));
 
-    // Another client's compaction, and another start of the same client, leave the loop alone.
+    // A compaction of another client, or a second start of this one, does not change the loop.
     let other = read(&event("session-start", "4712", "s2", "compact"));
     ends(&other.user, &format!("claudex-loop adopt {id}"));
     event("session-start", "4711", "s2", "startup");

@@ -1,4 +1,4 @@
-//! Whose loop it is, how a session takes one over, and which commands only a user may give.
+//! The owner of a loop, its takeover by a session, and the commands only for users.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn loop_of_one_session_blocks_no_other() {
 fn loop_from_a_terminal_belongs_to_first_session() {
     let project = Project::new();
     let id = project.start(&[]);
-    // Neither a stop without a session nor one that calls itself unknown takes it.
+    // Stops without a session, or of session `unknown`, do not take it.
     Stop::read(&project.run_with_stdin("hook stop", b"{}")).blocked();
     for nobody in [
         json!({"session_id": "  "}),
@@ -36,7 +36,7 @@ fn loop_from_a_terminal_belongs_to_first_session() {
     assert_eq!(project.field(&id, "session_id"), session, "any text");
     assert_eq!(project.changes(&id), ["start", "remind", "bind"]);
 
-    // Now it is driven by this session alone.
+    // Now only this session drives it.
     project.plan("# Plan\n");
     let before = tree(&project.root);
     Stop::read(&project.run_with_stdin("hook stop", b"{}")).approved();
@@ -62,7 +62,7 @@ fn own_loop_of_session_goes_before_unowned_one() {
     }
 }
 
-// --- adopt, resume and who may -----------------------------------------------------------------------------------
+// --- adopt, resume and permissions ---------------------------------------------------------------
 
 #[test]
 fn adopt_of_another_sessions_loop_needs_a_yes() {
@@ -79,7 +79,7 @@ fn adopt_of_another_sessions_loop_needs_a_yes() {
     assert_eq!(project.state(&id), before);
     assert_eq!(project.on_terminal(80, "adopt", "y\n").code, 0);
     assert_eq!(project.field(&id, "session_id"), "unknown");
-    // Nobody's: there is nobody to ask for.
+    // If the loop belongs to nobody, no confirmation is necessary.
     project.answers("adopt", 0, "belongs to no session now");
 
     project.fire_as("s2").blocked();
@@ -87,7 +87,7 @@ fn adopt_of_another_sessions_loop_needs_a_yes() {
     project.fire_as("fresh");
     assert_eq!(project.field(&id, "session_id"), "fresh");
     assert_eq!(project.fire_as("s2").approved(), "");
-    // The slash command is the user's word, and a session takes its own.
+    // The slash command is the user's consent, and a session takes its own.
     let ran = project.slash("s3", "/claudex:adopt", "adopt").exits(0);
     ran.says("belongs to this session now");
 }
@@ -109,7 +109,7 @@ fn resume_in_terminal_names_whose_stops_drive() {
     project.answers(&resume, 0, nobody);
     project.fire_as("fresh").blocked();
     assert_eq!(project.field(&id, "session_id"), "fresh");
-    // Inside a session it is that one which takes it.
+    // Inside a session, that session takes it.
     let prompt = format!("/claudex:resume {id}");
     let ran = project.slash("s1", &prompt, "resume").exits(0);
     ran.says("belongs to this session now");
@@ -139,9 +139,9 @@ fn session_that_adopts_summing_up_gets_the_summary() {
         has(&ran.out, "Print this summary to the user");
         let ran = project.slash("fresh", "/claudex:resume", "resume").exits(0);
         has(&ran.out, title);
-        // From a terminal there is no agent that could print it.
+        // In a terminal, no agent can print it.
         lacks(&project.run("resume").exits(0).out, title);
-        // If the user was asked and did not answer, a line says that it is over.
+        // If the user did not answer the question, a line reports the end.
         let last = project.fire_as("fresh").approved();
         assert_eq!(last.is_empty(), rounds == "3");
         assert_eq!(project.field(&id, "phase"), "done");
@@ -153,7 +153,7 @@ fn users_commands_are_refused_to_agents_and_journaled() {
     let (project, id) = Project::reviewing(&["--rounds", "1"]);
     project.review(&id, "fake-findings").exits(0);
     project.fire().blocked();
-    // That it was tried is noted in the journal and in the log; nothing else may differ.
+    // The journal and the log note the attempt. No other file may differ.
     let files = || {
         let mut files = tree(&project.folder());
         files.retain(|(path, _)| !path.ends_with("journal.jsonl") && !path.ends_with("log"));

@@ -1,5 +1,5 @@
-//! The smoke part: whole loops from start to end, run on our own program, and on the one that is built outside of the workspace
-//! (`tests/reuse/outside.rs`).
+//! The smoke tests: whole loops, on our own program and on the one that is built outside of the
+//! workspace (`tests/reuse/outside.rs`).
 
 use crate::support::{Project, has};
 

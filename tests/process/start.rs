@@ -1,5 +1,5 @@
-//! Starting a loop: phrases and exit codes that users and scripts look for, and that a start which is refused or fails
-//! leaves nothing behind.
+//! The start of a loop: phrases and exit codes for users and scripts. A refused or failed start
+//! leaves no files.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -17,7 +17,7 @@ fn check_start(project: &Project, line: &[&str], fields: &[(&str, &str)]) -> Ran
     ran
 }
 
-// --- what it takes -----------------------------------------------------------------------------------------------
+// --- arguments -----------------------------------------------------------------------------------
 
 #[test]
 fn flags_and_topic_are_recorded() {
@@ -32,7 +32,7 @@ fn flags_and_topic_are_recorded() {
     check_start(&project, &flags, &expected).says("existing PLAN.md");
     let draft = ["--from-draft", "x"];
     check_start(&project, &draft, &[("from_draft", "true")]).says("existing PLAN.md");
-    // Flags after the topic belong to it, and so does what follows two dashes.
+    // Flags after the topic belong to it, as do all words after two dashes.
     let after = ["raise", "--rounds", "9"];
     check_start(
         &project,
@@ -117,7 +117,7 @@ fn hostile_topic_is_kept_byte_for_byte() {
     }
 }
 
-// --- one loop at a time ------------------------------------------------------------------------------------------
+// --- one loop at a time --------------------------------------------------------------------------
 
 #[test]
 fn start_beside_an_active_loop_is_refused() {
@@ -145,7 +145,7 @@ fn start_that_fails_exits_with_3() {
     assert_eq!(tree(&project.root), before);
 }
 
-// --- what it writes ----------------------------------------------------------------------------------------------
+// --- files ---------------------------------------------------------------------------------------
 
 #[test]
 fn state_file_has_the_known_fields_in_order() {
@@ -186,7 +186,7 @@ fn state_file_has_the_known_fields_in_order() {
     assert_eq!(started.as_second(), epoch);
     assert!(project.field(&id, "last_updated_at").ends_with('Z'));
     has(&text, "\ntopic: \"Move the queue\"\n");
-    // Nobody else reads the loop or the key.
+    // Other users cannot read the loop or the key.
     for file in [project.state_path(&id), project.state_home().join("key")] {
         let mode = std::fs::metadata(&file).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{file:?}");

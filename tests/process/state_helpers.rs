@@ -1,5 +1,5 @@
-//! `claudex-loop state …`, what the plugin's `state-helpers.sh` calls. plugin/tests/platform-validation.sh calls every helper;
-//! here is what a shell cannot say. What our loop refuses is in `tamper`.
+//! `claudex-loop state …`, called by the plugin's `state-helpers.sh`. A shell test calls every
+//! helper (plugin/tests/platform-validation.sh); `tamper` has the refusals.
 
 use crate::support::{Project, begins, tree, yaml};
 

@@ -1,8 +1,8 @@
-//! What a terminal gets and a pipe does not: colours.
+//! Colours, which only a terminal gets.
 
 use crate::support::{Project, Stop, has, lacks};
 
-/// A project with a loop that is over, which a terminal shows in colours.
+/// Returns a project with an ended loop, which a terminal shows in colours.
 fn project() -> Project {
     let project = Project::new().with("TERM", "xterm");
     project.plan("# Move the queue\n\nWe will move it soon.\n");
@@ -49,7 +49,7 @@ fn pipe_gets_colours_only_if_asked_for() {
         let ran = project.run(line);
         lacks(&(ran.out + &ran.err), ESCAPE);
     }
-    // What programs read has none, also if colours are asked for.
+    // Output for programs has no colours, even if they are asked for.
     let project = project.with("CLICOLOR_FORCE", "1");
     has(&project.run("status").out, ESCAPE);
     has(&project.run("status nope").err, ESCAPE);

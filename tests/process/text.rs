@@ -1,11 +1,11 @@
-//! What reaches a terminal or an agent is plain text: in a project where everything that has a name or a text is hostile, no
-//! command and no hook prints a control, bidirectional or invisible character, and no name begins a new line.
+//! Terminals and agents get plain text. In a project with hostile names and texts, no output has a
+//! control, bidirectional or invisible character, and no name begins a new line.
 
 use serde_json::{Value, json};
 
 use crate::support::{Project, Ran, executable, id_of, write};
 
-/// The characters that are removed from all texts: the first and the last character of each range.
+/// The removed characters: the first and the last of each range.
 const HIDDEN: [u32; 40] = [
     0x00, 0x08, 0x0b, 0x1f, 0x7f, 0x9f, 0xad, 0xad, 0x34f, 0x34f, 0x61c, 0x61c, 0x115f, 0x1160,
     0x17b4, 0x17b5, 0x180e, 0x180e, 0x200b, 0x200f, 0x2028, 0x202e, 0x2060, 0x2064, 0x2066, 0x206f,
@@ -13,7 +13,7 @@ const HIDDEN: [u32; 40] = [
     0x1_d17a, 0xe_0000, 0xe_007f,
 ];
 
-/// Marks the beginning of a line that a name made.
+/// The mark at the beginning of a line that a name made.
 const FORGED: &str = "FORGED";
 
 fn is_hidden(character: char) -> bool {
@@ -29,22 +29,21 @@ fn all_hidden() -> String {
     codes.skip(1).filter_map(char::from_u32).collect()
 }
 
-/// A name of a folder or a file: one of each kind, since a name has 255 bytes; the last begins a new line.
+/// A file name (at most 255 bytes) with one character of each kind. The last begins a new line.
 const NAME: &str = "x\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{ad}\u{34f}\u{115f}\u{180e}\u{200b}\u{200d}\u{202e}\u{2060}\u{206a}\u{3164}\
                     \u{fe0f}\u{feff}\u{fff9}\u{1d173}\u{e0001}\u{e0041}\nFORGED `claudex-loop -f cancel`$(more)';cancel;'\";cancel;\"";
 
-/// Returns the beginning of it, with its own line, that has room for the rest.
+/// Returns its beginning with its own line, short enough for a suffix.
 fn short_name() -> String {
     let mut name: String = NAME.chars().take(16).collect();
     name.push_str("\nFORGED `cancel`");
     name
 }
 
-/// An argument.
 const ARGUMENT: &str =
     "x\u{1b}[31m\u{202e}\u{200b}\u{e0041} `claudex-loop -f cancel` $(cancel) '; cancel; '";
 
-/// Fails if a text could steer a terminal or hide something.
+/// Fails if a text could control a terminal or hide something.
 #[track_caller]
 fn assert_plain(what: &str, text: &str) {
     let hidden: Vec<char> = text
@@ -58,7 +57,7 @@ fn assert_plain(what: &str, text: &str) {
     );
 }
 
-/// Checks the output of a command, in which no name may begin a new line either.
+/// Checks the output of a command. No name may begin a new line either.
 #[track_caller]
 fn assert_plain_output(what: &str, ran: &Ran) {
     for text in [&ran.out, &ran.err] {
@@ -70,7 +69,7 @@ fn assert_plain_output(what: &str, ran: &Ran) {
     }
 }
 
-/// Commands of every kind; those that end the loop come last, so that the others meet it.
+/// Commands of every kind. Those that end the loop come last.
 const COMMANDS: [&str; 20] = [
     "status",
     "list",
@@ -94,7 +93,7 @@ const COMMANDS: [&str; 20] = [
     "rollback",
 ];
 
-/// Makes a project whose folder, topic, plan, state files and configuration are hostile.
+/// Returns a project with a hostile folder, topic, plan, state file and configuration.
 fn hostile() -> (Project, String) {
     let project = Project::with_folder(NAME);
     project.git(&["init", "--quiet"]);
@@ -117,7 +116,7 @@ const SITUATIONS: [&str; 6] = [
     "wrong configuration",
 ];
 
-/// Makes such a project in one of the situations.
+/// Returns such a project in one of the situations.
 fn hostile_in(situation: &str) -> (Project, String) {
     let (project, id) = hostile();
     match situation {

@@ -1,4 +1,4 @@
-//! Turns in which the loop stays as it is: a loop that the user holds, or that another session has.
+//! Turns that do not change the loop: it is paused, or belongs to another session.
 
 use crate::support::{Project, has, lacks};
 

@@ -1,4 +1,4 @@
-//! Commands that a user typed, as the prompt hook keeps them for the command that follows.
+//! Tickets: the prompt hook notes a typed command for the command that follows.
 
 use crate::support::Project;
 

@@ -1,4 +1,4 @@
-//! What is not ours stays as it is: a project that never started a loop, the user's home, and git.
+//! Files that are not ours stay the same: a project without a loop, the home, and git.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Project, Ran, tree, write};
 
-/// Everything that looks, asks, or is called before a user has started anything.
+/// Commands that only read, ask, or run before a user has started anything.
 const LOOKS: [&str; 14] = [
     "status",
     "status --json",
@@ -109,7 +109,7 @@ fn git(project: &Project, arguments: &[&str]) -> String {
 #[test]
 fn git_sees_nothing_of_a_loop() {
     let project = Project::new();
-    // Every file that could tell git otherwise. The plan itself is the user's, who may want it in git.
+    // Every file that could include it in git. The plan is the user's, who may want it there.
     let everything = "!*\n!**/*\n!.claude/\n!.claude/claudex/\n!.claude/claudex/**\n!/.claude/claudex/*.state\n/PLAN.md\n";
     let excludes = project.home.join("excludes");
     write(&excludes, everything);

@@ -1,5 +1,5 @@
-//! An update of the plugin, or of the program, in the middle of a loop: the plugin's folder moves, and for a while one of the two
-//! is older than the other.
+//! An update of the plugin or the program during a loop: the plugin's folder moves, and one of the
+//! two is older than the other for a while.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{Project, Ran, Stop, executable, feed, has, id_of, lacks, program, tree};
 
-/// A part of the name of the folders that the plugin's versions are in, as the client's cache has one for each.
+/// A part of the plugin's folder name in the client's cache, which has one for each version.
 const CACHE: &str = "plügins (cache)";
 
 /// Copies the plugin into such a folder.
@@ -20,7 +20,7 @@ fn plugin(project: &Project, version: u32) -> PathBuf {
     root
 }
 
-/// Runs a hook's script of a plugin, as the client calls it.
+/// Runs a plugin's hook script as the client does.
 fn hook(project: &Project, plugin: &Path, script: &str) -> Ran {
     let path = plugin.join("hooks").join(script);
     let mut command = project.shell("/bin/sh", &[path.to_str().unwrap()]);
@@ -45,7 +45,7 @@ fn plugins_folder_may_move_in_mid_loop() {
     let project = Project::new();
     let mut current = plugin(&project, 0);
     let mut version = 0;
-    // As the client does it: the new version is there, and the old one is gone.
+    // As the client does it: the new version exists, and the old one is removed.
     let mut update = |current: &mut PathBuf| {
         version += 1;
         let next = plugin(&project, version);
@@ -69,7 +69,7 @@ fn plugins_folder_may_move_in_mid_loop() {
     lines.push(stop(&project, &current).blocked());
     for round in 1..=2 {
         update(&mut current);
-        // The line that the block before the update named.
+        // The line in the block before the update.
         let runner = project.runner(&id);
         let runner = [runner.to_str().unwrap(), "--reviewer", "fake-findings"];
         lines.push(
@@ -89,7 +89,7 @@ fn plugins_folder_may_move_in_mid_loop() {
     update(&mut current);
     has(&stop(&project, &current).approved(), "is done");
 
-    // Nothing that lasts, and nothing that was lines, names a folder of the plugin's.
+    // No lasting file, and no printed line, names a folder of the plugin.
     let files = tree(&project.root)
         .into_iter()
         .filter_map(|(_, bytes)| bytes);
@@ -97,7 +97,7 @@ fn plugins_folder_may_move_in_mid_loop() {
     lines.iter().for_each(|text| lacks(text, CACHE));
 }
 
-/// A program that answers to `--protocol`, and knows the verbs of an older version.
+/// Returns a project whose program answers to `--protocol` and has the verbs of an older version.
 fn with_older_program(project: Project, protocol: u32) -> Project {
     let file = project.home.join("older/claudex-loop");
     let real = program();
@@ -112,7 +112,7 @@ fn with_older_program(project: Project, protocol: u32) -> Project {
     project.with("CLAUDEX_LOOP_BIN", file.to_str().unwrap())
 }
 
-/// Checks that a hook says nothing.
+/// Checks that a hook prints nothing.
 #[track_caller]
 fn is_silent(project: &Project, plugin: &Path, script: &str) {
     let ran = hook(project, plugin, script).exits(0);
@@ -142,7 +142,7 @@ fn program_of_other_protocol_is_named_by_stops() {
         is_silent(&project, &plugin, script);
     }
     assert_eq!(project.changes(&id), ["start"], "the loop is as it was");
-    // In a reviewer's process no program is looked for.
+    // A reviewer's process looks for no program.
     let project = project.with("CLAUDEX_REVIEWER_CHILD", "1");
     is_silent(&project, &plugin, "session-start-hook.sh");
 }

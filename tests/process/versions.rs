@@ -1,4 +1,4 @@
-//! Loops that another version of the machine began.
+//! Loops from another version of the machine.
 
 use crate::support::Project;
 

@@ -1,10 +1,10 @@
-//! What cannot be written: each file of `ui-tests/` must fail to compile, with the message beside it; what can be is compiled here.
+//! Each file of `ui-tests/` fails to compile, with the error beside it. Valid code is here.
 //!
-//! The messages are rustc's, so they are those of the pinned toolchain. `TRYBUILD=overwrite cargo test --test reuse absent_edges` writes
-//! them again; read the difference before committing it.
+//! The errors are those of the pinned toolchain. To write them again, run
+//! `TRYBUILD=overwrite cargo test --test reuse absent_edges`, and read the difference.
 
-/// A part of this program and no case of trybuild: one case that has to be linked makes it compile the code of every dependency,
-/// while the others need no more than their types.
+/// A part of this program instead of a trybuild case: a case that is linked compiles the code of
+/// all dependencies, while the others need only their types.
 #[path = "../../ui-tests/pass/every_step_of_a_plan.rs"]
 mod every_step_of_a_plan;
 

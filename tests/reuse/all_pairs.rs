@@ -1,7 +1,7 @@
-//! Every pair of a phase and a transition, of every machine of the workspace, in one crate outside of it: an edge compiles,
-//! and for any other pair the compiler names the phase, and the phases in which the transition is legal.
+//! Every pair of phase and transition of every machine of the workspace, in one crate outside of
+//! it. An edge compiles. Otherwise the error names the phase and the legal phases.
 //!
-//! Generated code is among strict neighbours there: it has no warning of rustc's or of clippy's pedantic lints.
+//! The generated code has no warnings of rustc or of clippy's pedantic lints.
 
 use claudex_testkit::pairs;
 
@@ -10,7 +10,7 @@ use crate::machines;
 const LIBRARY: &str = "//! Every pair of a phase and a transition.
 #![deny(warnings)]
 #![warn(clippy::nursery, clippy::pedantic, missing_docs, rust_2018_idioms, unreachable_pub)]
-// What these look at follows from the machine file: `machine!` allows it too.
+// These follow from the machine file. `machine!` allows them too.
 #![allow(unused_comparisons, clippy::absurd_extreme_comparisons, clippy::comparison_to_empty, clippy::eq_op)]
 #![allow(clippy::int_plus_one, clippy::nonminimal_bool, clippy::overly_complex_bool_expr)]
 #![allow(clippy::missing_errors_doc, clippy::too_many_lines, clippy::should_implement_trait)]

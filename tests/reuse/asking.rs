@@ -1,5 +1,5 @@
-//! Questions whose options the program gives, as users meet them: in the dialogs that the agent is told to open, and in
-//! a terminal.
+//! Questions with options from the program, as users see them: in dialogs that the agent opens, and
+//! in a terminal.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::project::{Project, feed, output_text};
 
-/// A ferry with its own loop, whose program offers these labels.
+/// A ferry with its own loop and these labels.
 struct Ferry(Project);
 
 impl std::ops::Deref for Ferry {
@@ -28,7 +28,7 @@ impl Ferry {
         ferry
     }
 
-    /// Makes one whose loop asks in phase `choosing`, and returns what the agent was told.
+    /// Returns one with a loop in phase `choosing`, and the question for the agent.
     fn asking(labels: &[&str]) -> (Self, String) {
         let ferry = Self::new(labels);
         let (decision, said) = ferry.decide();
@@ -40,7 +40,7 @@ impl Ferry {
         self.write("LABELS", &(self.read("LABELS") + label + "\0"));
     }
 
-    /// Answers in a terminal, and gives the exit code and what is said.
+    /// Answers in a terminal. Returns the exit code and the output.
     fn answer(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let mut command = self.command("answer");
         command.args(arguments);
@@ -48,7 +48,7 @@ impl Ferry {
         (output.status.code(), output_text(&output))
     }
 
-    /// Stops, and gives the decision and the words.
+    /// Stops. Returns the decision and its text.
     fn decide(&self) -> (String, String) {
         let answer = self.stop_saying();
         let text = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
@@ -62,7 +62,7 @@ impl Ferry {
         self.shown_loop()["fields"][name].clone()
     }
 
-    /// Answers in a dialog with these options, and gives what the hook prints.
+    /// Answers in a dialog with these options. Returns the output of the hook.
     fn dialog(&self, (question, header): (&str, &str), options: &[&str], answer: &str) -> String {
         let option = |label: &&str| json!({"label": label, "description": description(label)});
         let options: Vec<Value> = options.iter().map(option).collect();
@@ -89,13 +89,13 @@ fn description(label: &str) -> &'static str {
     }
 }
 
-/// The error about a dialog that the agent altered.
+/// The error about a dialog that the agent changed.
 const ALTERED: &str = "the dialog had other options or descriptions than the question;";
 
 const WHICH: (&str, &str) = ("Which of these?", "Choice");
 const VERSION: (&str, &str) = ("Which version goes out?", "Version");
 
-/// The calls that a block tells the agent to make: the labels of each.
+/// Returns the dialog calls in a block: the labels of each.
 fn calls(said: &str) -> Vec<Vec<String>> {
     let fences = said.split("```json\n").skip(1);
     let call = |text: &str| {
@@ -114,7 +114,7 @@ fn chosen_option_gives_the_argument() {
     let (ferry, said) = Ferry::asking(&[all[0], all[1], "  計画  "]);
     assert_eq!(calls(&said), [all]);
     let before = ferry.journal();
-    // Another question, a label that the agent made up, and one that it left out.
+    // Another question, an invented label, and a missing label.
     assert_eq!(
         ferry.dialog(("Which of those?", "Choice"), &["計画"], "計画"),
         ""
@@ -188,7 +188,7 @@ fn label_that_cannot_be_shown_is_named() {
         assert_eq!(ferry.dialog(WHICH, &["red"], "red"), "");
         assert_eq!(ferry.journal(), before, "{label:?}");
     }
-    // The stop that leads to such a question has moved on, and lets the turn end.
+    // The stop that leads to such a question moves the loop, and lets the turn end.
     let ferry = Ferry::new(&[]);
     let (decision, said) = ferry.decide();
     assert_eq!(
@@ -202,7 +202,7 @@ fn label_that_cannot_be_shown_is_named() {
 fn program_gives_the_options_and_their_arguments() {
     let (ferry, _) = Ferry::asking(&["red"]);
     ferry.dialog(WHICH, &["red", "Something else"], "red");
-    // The file from which the program takes the options is not there yet.
+    // The file with the options is still missing.
     let (decision, message) = ferry.decide();
     assert_eq!(decision, "approve");
     has(&message, "cannot ask: No such file");
@@ -211,7 +211,7 @@ fn program_gives_the_options_and_their_arguments() {
     let output = ferry.dialog(VERSION, &["1.0", "1.1"], "1.1");
     has(&output, "by choose to phase counting");
     assert_eq!(ferry.field("version"), "1.1");
-    // Each is shown plain.
+    // Each option is shown as plain text.
     let message = ferry.decide().1;
     has(&message, "How often does 1.1 go out?");
     has(&message, "One 'time' only.");
@@ -260,7 +260,7 @@ fn user_in_a_terminal_answers_there() {
     assert!(!succeeded);
     has(&refused, "an agent may not run ‘answer’");
     has(&refused, "    ferry answer LABEL\n");
-    // The refusal is noted, and nothing else.
+    // Only the refusal is noted.
     let noted = ferry.journal();
     assert_eq!(
         noted.strip_prefix(&before).unwrap().lines().count(),
@@ -310,7 +310,7 @@ fn program_that_asks_nothing_goes_on_silently() {
     has(&told, "AskUserQuestion");
     has(&ferry.decide().1, "is done");
 
-    // It ceases to ask, and begins again.
+    // It stops asking, and begins again.
     let (ferry, _) = drafting("1.0\n");
     has(
         &ferry.status("waits_for"),

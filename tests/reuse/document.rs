@@ -1,10 +1,10 @@
-//! A document as a reader follows it: its files are written and its commands typed, block by block, and what the document says
-//! that they print is what they print. This knows the form of such a document, and no particular one.
+//! Follows a page as a reader does: writes its files, types its commands, compares the output.
 //!
-//! Every fenced block counts. One below `<!-- file: PATH -->` is a file, below `<!-- more: PATH -->` is added to one, and below
-//! `<!-- change: PATH -->` changes one: lines with `-` are there, and go; lines with `+` come. A `console` block is a session of a shell:
-//! the text after `$ ` is typed, what follows is printed. `console fails`: the last command fails. In what is printed,
-//! `[…]` matches anything on a line, and alone on one any lines; any id, time and graph hash is as good as another.
+//! A block below `<!-- file: PATH -->` is a file. Below `<!-- more: PATH -->` it is appended, and
+//! below `<!-- change: PATH -->` its lines with `-` are replaced by those with `+`. A `console`
+//! block is a shell session: a command after `$ `, then its output. In `console fails` the last
+//! command fails. `[…]` matches any text, alone on a line any lines. Ids, times and hashes are
+//! equal.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -27,7 +27,7 @@ enum Kind {
     Console { fails: bool },
 }
 
-/// The blocks of a document.
+/// Returns the blocks of a document.
 pub(crate) fn blocks(document: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let (mut open, mut marker): (Option<(String, Block)>, Option<Kind>) = (None, None);
@@ -81,7 +81,7 @@ fn parse_mark(line: &str) -> Option<Kind> {
     }
 }
 
-/// A reader: a folder to begin in, and a shell that keeps its folder and its variables from one command to the next.
+/// A reader's folder, and a shell that keeps its folder and variables between commands.
 pub(crate) struct Reader {
     home: PathBuf,
     shell: Child,
@@ -90,11 +90,11 @@ pub(crate) struct Reader {
     pub(crate) work: PathBuf,
 }
 
-/// Ends what a command printed, before and after its exit status.
+/// The mark before and after a command's exit status.
 const END: char = '\u{1e}';
 
 impl Reader {
-    /// A reader at home in `home`. `shell` is set up but for its streams and its folder.
+    /// Creates a reader with this home. `shell` still needs its streams and its folder.
     pub(crate) fn new(mut shell: Command, home: &Path) -> Self {
         let mut shell = shell
             .current_dir(home)
@@ -113,7 +113,7 @@ impl Reader {
         }
     }
 
-    /// Does what a block says.
+    /// Follows the instruction of a block.
     pub(crate) fn follow(&mut self, block: &Block) {
         match &block.kind {
             Kind::File(path) => self.write(path, &block.text),
@@ -167,7 +167,7 @@ impl Reader {
         }
     }
 
-    /// The exit status of a command, and what it printed, the reader's home being /home/you.
+    /// Returns the exit status and the output of a command, with /home/you as the reader's home.
     fn run_line(&mut self, command: &str) -> (i32, String) {
         let input = self.shell.stdin.as_mut().unwrap();
         write!(
@@ -199,7 +199,7 @@ impl Drop for Reader {
     }
 }
 
-/// A text after a change of it.
+/// Applies a change to a text.
 fn apply_change(there: &str, change: &str, line: usize) -> String {
     let mut old = String::new();
     let mut new = String::new();
@@ -220,7 +220,7 @@ fn apply_change(there: &str, change: &str, line: usize) -> String {
     there.replace(&old, &new)
 }
 
-/// Whether a text is what the document says.
+/// Whether a text matches the document.
 fn matches(printed: &str, expected: &str) -> bool {
     let lines = |text: &str| -> Vec<String> {
         text.lines()
@@ -242,7 +242,7 @@ fn fit(printed: &[String], expected: &[String]) -> bool {
     }
 }
 
-/// Whether a line is as expected, `[…]` being anything.
+/// Whether a line matches, `[…]` being any text.
 fn fits(line: &str, expected: &str) -> bool {
     match expected.split_once("[…]") {
         None => line == expected,
@@ -252,8 +252,8 @@ fn fits(line: &str, expected: &str) -> bool {
     }
 }
 
-/// A line with one id in place of every id, one time of every time, and one graph hash of every graph hash. `9` is any digit there, `f` any of the
-/// hexadecimal ones.
+/// Replaces each id, time and graph hash of a line by the same one. In the patterns, `9` is any
+/// digit and `f` any hexadecimal digit.
 fn replace_ids(line: &str) -> String {
     const FORMS: [&str; 3] = [
         "99999999-999999-ffffff",

@@ -1,4 +1,4 @@
-//! The crates as a stranger uses them: outside this workspace, with their own machine.
+//! The crates in a project outside of this workspace, with its own machine.
 
 #[path = "../support/machines.rs"]
 mod machines;

@@ -1,4 +1,4 @@
-//! `new` refuses names and places. `own_loop` builds and runs what it writes.
+//! `new` refuses names and places. `own_loop` builds and runs its output.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use claudex_testkit::has;
 
 use crate::project::output_text;
 
-/// A folder in which crates are made, whose path has a space, a quote and a letter outside ASCII.
+/// A folder for new crates, whose path has a space, a quote and a letter outside ASCII.
 struct Desk {
     _folder: tempfile::TempDir,
     path: PathBuf,
@@ -25,7 +25,7 @@ impl Desk {
         }
     }
 
-    /// Has a crate of this name made, and checks the exit code.
+    /// Creates a crate with this name, and checks the exit code.
     #[track_caller]
     fn make(&self, name: &str, code: i32) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_claudex-loop"));
@@ -65,7 +65,7 @@ fn new_crate_replaces_nothing() {
 fn new_crate_has_a_name_that_compiles() {
     let desk = Desk::new();
     let long = "x".repeat(65);
-    // Names that no crate can have, that Rust keeps for itself, and those of the types of every generated module.
+    // Names that crates, Rust or the types of generated modules cannot have.
     let wrong = ["", "x y", "a\u{1b}[2J", &long];
     let reserved = ". .. ../up /tmp/x a/b 9lives -x _x x- x--y X Ü x.y type self test core proc_macro claudex-loop claudex_build \
                     any-loop done fields finish from in-phase into iterator loop mode on-stop option phase remind result start string \

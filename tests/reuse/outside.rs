@@ -1,5 +1,5 @@
-//! The plan loop as anybody else's machine: `src/main.rs`, `src/plan/`, `machine.toml` and `build.rs`, copied into a crate outside
-//! of the workspace, build against the packed library, and the process suite's smoke part passes on that program.
+//! The plan loop in a crate outside of the workspace: its sources build with the packed library,
+//! and the smoke tests pass on that program.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::packages::{packages, sources};
 use crate::project::output_text;
 use crate::support::{Crate, ours, target};
 
-/// The crates that the plan loop names beside ours, as our own manifest has them.
+/// The plan loop's other dependencies, as in our own manifest.
 const DEPENDENCIES: [&str; 7] = [
     "camino",
     "clap",
@@ -48,7 +48,7 @@ fn manifest() -> String {
     )
 }
 
-/// Copies what the plan loop is made of.
+/// Copies the sources of the plan loop.
 fn copy(to: &Crate) {
     let all = sources(&ours());
     let files = ["src/main.rs", "machine.toml", "build.rs"];
@@ -57,7 +57,7 @@ fn copy(to: &Crate) {
         .filter(|name| files.contains(&name.as_str()) || name.starts_with("src/plan/"))
     {
         let text = fs::read_to_string(ours().join(name)).unwrap();
-        // Here it is a module of the library, there one of the program.
+        // This module of the library is one of the program in the copy.
         let text = match name.as_str() {
             "src/main.rs" => text.replace("use claudex_loop::plan;", "mod plan;"),
             _ => text,

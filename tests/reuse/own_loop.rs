@@ -1,5 +1,5 @@
-//! The four pages on a loop of your own, followed from the first command to the last: outside the workspace, in a folder with
-//! a space and a letter outside ASCII.
+//! The four pages about a loop of your own, from the first command to the last, in a folder with a
+//! space and a letter outside ASCII.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::document::{Reader, blocks};
 use crate::support::{build_dir, one_at_a_time, ours};
 
-/// A shell in which `cargo` is the one that runs these tests, and takes our crates from this checkout.
+/// Returns a shell whose `cargo` takes our crates from this checkout.
 fn shell(home: &Path) -> Command {
     let real_home = std::env::var("HOME").unwrap_or_default();
     let tools = Path::new(env!("CARGO")).parent().unwrap().display();
@@ -31,7 +31,7 @@ fn shell(home: &Path) -> Command {
     ] {
         shell.env(name, value);
     }
-    // Programs take our crates from this checkout by path, and so does the kit.
+    // Programs and the kit take our crates from this checkout by path.
     let kit = ours().join("testkit");
     let config = format!(
         "[patch.crates-io]\nclaudex-testkit = {{ path = {kit:?} }}\n\n[net]\noffline = true\n\n[build]\nbuild-dir = {:?}\n",
@@ -42,7 +42,7 @@ fn shell(home: &Path) -> Command {
     shell
 }
 
-/// The pages in the order of reading, each with the folder of its files.
+/// The pages in the order of reading, with the folders of their files.
 const PAGES: [(&str, &str); 4] = [
     ("your-own-loop.md", "haiku"),
     ("release-train.md", "release-train"),
@@ -72,7 +72,7 @@ fn walk_through_works_from_first_to_last_command() {
             reader.follow(&block);
             let is_crate = reader.work.is_dir();
             if is_crate && !reader.work.join("Cargo.lock").exists() {
-                // Offline there are the versions of our lock file, and it may be that no others are there.
+                // Offline, only the versions of our lock file may be available.
                 fs::copy(ours().join("Cargo.lock"), reader.work.join("Cargo.lock")).unwrap();
             }
         }

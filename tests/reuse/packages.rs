@@ -1,4 +1,4 @@
-//! Our crates as a registry would get them: packed by `cargo package` and unpacked.
+//! Our crates as a registry gets them: packed by `cargo package` and unpacked.
 //!
 //! Other tests build them: `outside` our program, and `own_loop` another one.
 
@@ -22,7 +22,7 @@ pub(crate) struct Packages {
 }
 
 impl Packages {
-    /// A section of a manifest or of cargo's configuration that takes our crates from where they were unpacked.
+    /// Returns a section of a manifest or cargo configuration that uses the unpacked crates.
     pub(crate) fn patch(&self) -> String {
         let [engine, lint, testkit] = &self.others;
         format!(
@@ -33,12 +33,12 @@ impl Packages {
     }
 }
 
-/// Packs and unpacks them, once in a test program.
+/// Packs and unpacks the crates once per test program.
 pub(crate) fn packages() -> &'static Packages {
     static PACKED: OnceLock<Packages> = OnceLock::new();
     PACKED.get_or_init(|| {
         let _lock = one_at_a_time();
-        // One alone fails as long as the other is in no registry.
+        // One crate alone fails until the other is in a registry.
         let crates = "-p claudex-build -p claudex-lint -p claudex-loop-engine -p claudex-loop -p claudex-testkit";
         let mut package = cargo(&ours());
         package.arg("package").args(crates.split(' '));
@@ -52,10 +52,10 @@ pub(crate) fn packages() -> &'static Packages {
     })
 }
 
-/// Returns the folder with what was packed of a crate.
+/// Returns the folder with an unpacked crate.
 ///
-/// The files get the time at which they are unpacked, since cargo tells by it what to build again. If the same was packed
-/// as the last time, they stay.
+/// Its files get the current time, because cargo uses it to decide on a new build. They stay if the
+/// crate is the same as before.
 fn unpacked(name: &str) -> PathBuf {
     let folder = target().join(format!("package/{name}-{}", env!("CARGO_PKG_VERSION")));
     let [archive, last] = ["crate", "last"].map(|end| format!("{}.{end}", folder.display()));
@@ -70,7 +70,7 @@ fn unpacked(name: &str) -> PathBuf {
     folder
 }
 
-/// The files below a folder, by their paths from there.
+/// Returns the files below a folder, by relative path.
 pub(crate) fn files(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![folder.to_owned()];
@@ -88,7 +88,7 @@ pub(crate) fn files(folder: &Path) -> BTreeSet<String> {
     found
 }
 
-/// The files of the repository that git knows or would take, from `folder`.
+/// Returns the files in `folder` that git tracks or would add.
 pub(crate) fn sources(folder: &Path) -> BTreeSet<String> {
     let mut git = Command::new("git");
     git.args([

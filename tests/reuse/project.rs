@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use crate::support::{Crate, ours, target};
 
-/// The machines of `crate/`. Each folder has a `machine.toml`, what belongs to it, and `main.rs` if it has Rust code.
+/// The machines of `crate/`: folders with a `machine.toml`, and `main.rs` if it has Rust code.
 const MACHINES: [&str; 8] = [
     "cutting", "depot", "ferry", "kinds", "ledger", "tidy", "twice", "ways",
 ];
 
-/// Returns the program of this name. The first call builds all of them, in one crate outside of the workspace.
+/// Returns the program of this name. The first call builds all, in one crate outside of here.
 pub(crate) fn program(name: &str) -> PathBuf {
     static BUILT: OnceLock<Result<tempfile::TempDir, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
@@ -41,7 +41,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
         if !output.status.success() {
             return Err(output_text(&output));
         }
-        // Another crate may be built into the same folder meanwhile.
+        // Another crate may use the same target folder later.
         let folder = tempfile::tempdir().unwrap();
         for name in MACHINES {
             fs::copy(target().join("debug").join(name), folder.path().join(name)).unwrap();
@@ -87,7 +87,7 @@ impl Project {
         project
     }
 
-    /// A folder outside of the project.
+    /// Returns a folder outside of the project.
     pub(crate) fn outside(&self) -> &Path {
         self.folder.path()
     }
@@ -116,7 +116,7 @@ impl Project {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Runs the program, which must succeed, and gives what it says. Words of the line are split at spaces.
+    /// Runs the program successfully, and returns its output. Splits the line at spaces.
     #[track_caller]
     pub(crate) fn run(&self, line: &str) -> String {
         let output = feed(self.command(line), "");
@@ -124,7 +124,7 @@ impl Project {
         output_text(&output)
     }
 
-    /// Runs the program, which must fail with these words.
+    /// Runs the program, which fails with this message.
     #[track_caller]
     pub(crate) fn fails(&self, line: &str, why: &str) {
         let output = feed(self.command(line), "");
@@ -135,7 +135,7 @@ impl Project {
         );
     }
 
-    /// Runs the program as the agent of session `s`, and gives whether it succeeded and what it says.
+    /// Runs the program as the agent of session `s`. Returns its success and output.
     pub(crate) fn agent(&self, line: &str) -> (bool, String) {
         let mut command = self.command(line);
         command
@@ -145,7 +145,7 @@ impl Project {
         (output.status.success(), output_text(&output))
     }
 
-    /// The program's call, without what it is given on stdin.
+    /// Returns the program's call, without stdin.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -157,7 +157,7 @@ impl Project {
         command
     }
 
-    /// Runs a hook on an event, and gives what it prints.
+    /// Runs a hook on an event, and returns its output.
     pub(crate) fn hook(&self, name: &str, mut event: Value) -> String {
         event["session_id"] = json!("s");
         event["cwd"] = json!(self.root);
@@ -170,19 +170,19 @@ impl Project {
         self.run(&format!("review --reviewer {reviewer}"))
     }
 
-    /// Stops, and gives the phase that the loop is in then.
+    /// Stops, and returns the loop's new phase.
     pub(crate) fn stop(&self) -> String {
         self.stop_saying();
         self.status("phase")
     }
 
-    /// Stops, and gives what the hook answers.
+    /// Stops, and returns the hook's answer.
     pub(crate) fn stop_saying(&self) -> Value {
         let event = json!({"hook_event_name": "Stop"});
         serde_json::from_str(&self.hook("stop", event)).unwrap()
     }
 
-    /// The loop that `status --json` shows.
+    /// Returns the loop that `status --json` shows.
     pub(crate) fn shown_loop(&self) -> Value {
         let mut status: Value = serde_json::from_str(&self.run("status --json")).unwrap();
         status["loops"][0].take()
@@ -195,7 +195,7 @@ impl Project {
             .to_owned()
     }
 
-    /// The loop's folder of a state folder.
+    /// Returns the loop's folder in a state folder.
     pub(crate) fn loop_folder(&self, state: &str) -> PathBuf {
         self.root.join(state).join(self.status("id"))
     }
@@ -217,7 +217,7 @@ pub(crate) fn feed(mut command: Command, stdin: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// Returns all that a command printed.
+/// Returns both outputs of a command.
 pub(crate) fn output_text(output: &Output) -> String {
     String::from_utf8([&*output.stdout, &*output.stderr].concat()).unwrap()
 }

@@ -1,5 +1,5 @@
-//! What a machine can say of its reviews: several files and the work tree's changes, who reviews by turns, a findings file for each
-//! review in its own words, and that a reviewer has to have read what it judges.
+//! Declared reviews: several files and the work tree's changes, alternating reviewers, own findings
+//! files, and a reviewer that must read its subject.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::project::Project;
 
-/// A project with tasks in it, a repository, and a client that answers with the events in a file; and its first commit.
+/// Returns a repository with tasks and a client that prints the events in a file; its commit.
 fn project() -> (Project, String) {
     let project = Project::new("cutting", "");
     let [client, answer, told, called] =
@@ -27,7 +27,7 @@ fn project() -> (Project, String) {
     (project, base)
 }
 
-/// Has the client open these files and find these severities, reviews, and gives what the review says.
+/// Reviews with a client that opens these files and finds these severities. Returns the output.
 fn review(project: &Project, opened: &[&str], severities: &[&str]) -> String {
     answer(project, opened, severities);
     project.run("review")
@@ -77,7 +77,7 @@ fn several_files_are_one_subject() {
     assert_eq!(project.stop(), "answering");
     project.write("reviews/tasks-post-review-1.md", "Done.\n");
     assert_eq!(project.stop(), "tasks");
-    // The user wrote one by hand: it keeps its name.
+    // The user wrote one by hand, which keeps its name.
     project.write("reviews/tasks-review-7.md", "Mine.\n");
     let message = review(&project, &["tasks.md"], &["low"]);
     assert!(
@@ -89,7 +89,7 @@ fn several_files_are_one_subject() {
     assert_eq!(project.read("reviews/tasks-review-7.md"), "Mine.\n");
     assert_eq!(project.read("reviews/tasks-review-1.md"), first);
 
-    // Any of the files is part of what was reviewed.
+    // Each of the files is part of the reviewed subject.
     project.write("task-2.md", "Second, changed.\n");
     assert_eq!(project.stop(), "answering", "what was reviewed has changed");
 }
@@ -122,7 +122,7 @@ fn changes_are_reviewed_with_their_task() {
     ] {
         assert!(output.contains(part), "{part} in {output}");
     }
-    // The first phase's findings of round 1 are in the journal, too.
+    // The first phase's findings of round 1 are also in the journal.
     let journal = project.loop_folder(".cutting").join("journal.jsonl");
     let journal = fs::read_to_string(journal).unwrap();
     assert_eq!(journal.matches("\"verdict\":[").count(), 2, "{journal}");

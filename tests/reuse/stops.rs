@@ -1,4 +1,4 @@
-//! What a machine of one's own has beside its phases: types of fields and arguments, checks before each stop, modes of two words.
+//! Fields, arguments, checks before each stop, and modes of two words, in a custom machine.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ fn every_field_and_argument_does_as_declared() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&ran.stderr), "");
-    // The document's lines after each step, what the typed readers read, and each refusal.
+    // The document's lines after each step, the values of typed readers, and each refusal.
     let expected = include_str!("crate/kinds/expected.txt");
     assert_eq!(String::from_utf8_lossy(&ran.stdout), expected);
 }
@@ -31,7 +31,7 @@ fn violations_come_before_what_the_phase_says() {
         let message = project.stop_saying();
         assert_eq!([&message["decision"], &message["reason"]], ["block", found]);
     }
-    // The machine has said how often: then the turn ends, and the user reads what is wrong.
+    // After the declared number of times, the turn ends, and the user reads the problem.
     let message = project.stop_saying();
     assert_eq!(message["decision"], "approve");
     let note = message["systemMessage"].as_str().unwrap();

@@ -1,5 +1,5 @@
-//! The bare library with a machine of one's own: what compiles and runs, when it is built again, and what the compiler says
-//! if it cannot be built.
+//! The bare library with another machine: valid code runs, changes cause a new build, and compiler
+//! errors are clear.
 
 use std::process::Command;
 
@@ -72,7 +72,7 @@ fn main() {
 }
 "#;
 
-/// The parts of the machine that a test leaves out or gets wrong.
+/// The parts of the machine that a test omits or breaks.
 const ON_STOP: &str =
     "on_stop = { require-file = { path = \"KEY\", written = \"shut\", missing = \"remind\" } }\n";
 
@@ -81,7 +81,7 @@ fn machine_and_macro_give_a_loop() {
     let stranger = Crate::new("door");
     stranger.write("src/main.rs", MAIN);
     stranger.write("words/remind.md", "Bring the key.\n");
-    // All errors are reported at once, each on a line with its place, and nothing else.
+    // All errors are reported at once, each on a line with its place.
     let wrong = MACHINE
         .replace("\"shut\", missing", "\"shot\", missing")
         .replace("when = \"tries < 3\"", "when = \"trys < 3\"");
@@ -103,7 +103,7 @@ fn machine_and_macro_give_a_loop() {
     assert_eq!(errors.len(), expected.len(), "{errors:#?}");
 
     stranger.write("machine.toml", MACHINE);
-    // Whether a build compiles the crate again.
+    // Returns whether a build compiles the crate again.
     let compiles = || {
         let output = stranger.cargo(&["build"]);
         assert!(output.status.success(), "{}", output_text(&output));
@@ -132,7 +132,7 @@ fn machine_and_macro_give_a_loop() {
     );
 }
 
-/// Takes the method of a transition out of the types of `gate`.
+/// Removes the method of a transition from the types of `gate`.
 const BUILD: &str = r#"fn main() {
     for name in ["door", "ferry", "gate", "release"] {
         claudex_build::Config::new().compile(format!("{name}/machine.toml"));
@@ -181,9 +181,9 @@ fn program_that_lacks_a_part_does_not_compile() {
         // A question without declared options takes them from Rust.
         "no `options` say what a person can answer in the phases `choosing` (ferry/machine.toml:",
         "fn choosing_asks(&self, held: &Loop<Choosing>) -> Result<Option<Asked>, String> { .. }",
-        // The command line goes through the same methods as a call in Rust.
+        // The command line uses the same methods as a call in Rust.
         "no method named `cancel` found",
-        // A field is read in phases that have it.
+        // Only phases that have a field can read it.
         "error[E0277]: `percent` does not exist in phase `Building`",
         "this phase does not have the field",
         "exists in: Canary, Rollout (release/machine.toml:18)",

@@ -1,4 +1,4 @@
-//! What a machine's Rust has reviewed, and what else it puts into the prompt: the subject is read by it alone, and the evidence is bound to that.
+//! A subject and a prompt from a machine's Rust code. The evidence is bound to that subject.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ program   = "/bin/sh"
 arguments = ["-c", "cat > TOLD; printf '# Findings\n\nNo substantive findings.\n'"]
 "#;
 
-/// Rows of the table, one of which is open.
+/// Rows of the table, with an open one.
 const TABLE: &str = "done rent.md: the rent\nopen tea.md: the tea\nopen ink.md: the ink\n";
 
 fn project() -> Project {
@@ -30,7 +30,7 @@ fn subject_of_the_program_is_what_counts() {
     let prompt = "Read its row, tea.md. Round 1: sums have two digits.\n\
                 === its row ===\nthe tea\n=== tea.md ===\nTea: 3.50\n";
     assert_eq!(project.read("TOLD"), prompt);
-    // The row and the file are what was reviewed.
+    // The row and the file were reviewed.
     for (file, before, after) in [
         ("TABLE", TABLE, TABLE.replace("the tea", "the good tea")),
         ("TABLE", TABLE, TABLE.replace("open tea", "done tea")),
@@ -41,7 +41,7 @@ fn subject_of_the_program_is_what_counts() {
         project.write(file, before);
         project.run("review");
     }
-    // The rest of the table is not.
+    // The rest of the table was not.
     project.write("TABLE", &TABLE.replace("the ink", "black ink"));
     assert_eq!(project.stop(), "done");
 }

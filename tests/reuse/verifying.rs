@@ -1,4 +1,4 @@
-//! Commands that verify the work: which of them run, what they prove, and what a reviewer is shown of them.
+//! Commands that verify the work: which run, what they prove, and the reviewer's view of them.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ program   = "/bin/sh"
 arguments = ["-c", "cat > PROMPT.ignored; printf '# Findings\n\nNo substantive findings.\n'"]
 "#;
 
-/// Makes a project in a repository, with one loop that these commands verify.
+/// Returns a repository with one loop that these commands verify.
 fn project(commands: &[&str]) -> Project {
     let project = Project::new("depot", CONFIGURATION);
     project.write(".gitignore", ".depot/\n.config/\n.local/\n*.ignored\n");
@@ -36,14 +36,14 @@ fn add(project: &Project, line: &str) {
     project.write("COMMANDS.ignored", &lines);
 }
 
-/// Calls the program as an agent, whom it refuses with these words.
+/// Calls the program as an agent. It refuses with this message.
 #[track_caller]
 fn refuses(project: &Project, line: &str, why: &str) {
     let (succeeded, said) = project.agent(line);
     assert!(!succeeded && said.contains(why), "{said}");
 }
 
-/// Calls the program as an agent. It must succeed with these words.
+/// Calls the program as an agent. It succeeds with this output.
 #[track_caller]
 fn does(project: &Project, line: &str, what: &str) {
     let (succeeded, said) = project.agent(line);
@@ -85,7 +85,7 @@ fn verify_runs_only_the_lines_that_are_allowed() {
     assert_eq!(ran(&project), 0);
     assert!(!journal(&project).contains("verify-ended"));
 
-    // One character more is another line.
+    // With one more character it is another line.
     allow(&project, &[RUN, "echo 'two words' &&  true"]);
     let not_run = format!("$ {other}\nnot run: the user’s configuration does not allow it");
     refuses(&project, "verify", &not_run);
@@ -95,7 +95,7 @@ fn verify_runs_only_the_lines_that_are_allowed() {
     let printed = "$ echo 'two words' && true\nexit status 0\ntwo words\n";
     does(&project, "verify", printed);
     assert_eq!(ran(&project), 2);
-    // The result is there for this work tree: the review takes it.
+    // The result for this work tree exists, and the review uses it.
     project.review("fine");
     assert_eq!(ran(&project), 2);
     has(&project.read("PROMPT.ignored"), printed);
@@ -135,7 +135,7 @@ fn pass_counts_for_its_own_work_tree() {
     let project = project(&[RUN]);
     allow(&project, &[RUN]);
     does(&project, "verify", "");
-    // What git ignores is none of it.
+    // Ignored files do not matter.
     project.write("x.ignored", "");
     does(&project, "verify", "");
     assert_eq!(ran(&project), 1);
@@ -143,7 +143,7 @@ fn pass_counts_for_its_own_work_tree() {
     does(&project, "verify", "");
     assert_eq!(ran(&project), 2);
 
-    // What the commands change themselves is not what they have verified.
+    // Changes by the commands themselves are not verified.
     let more = "echo more >> TEXT.md";
     project.write("COMMANDS.ignored", more);
     allow(&project, &[more]);
@@ -210,7 +210,7 @@ fn reviewer_is_shown_what_ran_and_what_failed() {
     let mended = "test -e MENDED.md";
     let project = project(&[RUN, mended, "echo never"]);
     let prompt = || project.read("PROMPT.ignored");
-    // What is not allowed is not run, and the reviewer sees that.
+    // Other commands are not run, and the reviewer sees that.
     let message = project.review("fine");
     let not_run =
         "commands that verify the work were not run: the user’s configuration does not allow:";

@@ -1,9 +1,9 @@
-//! A review counts for the visit in which it began: not for the next phase with the same subject and round, nor for the same phase
-//! once it is entered again.
+//! A review counts for the visit in which it began. It does not count in the next phase, even with
+//! the same subject and round, or after another entry into its phase.
 
 use crate::project::Project;
 
-/// Makes a project with one loop, whose two phases review the same file, each in its round 1.
+/// Returns a project with one loop, whose two phases review the same file in their round 1.
 fn project() -> Project {
     let mut reviewers =
         "[reviewers.broken]\nkind = \"command\"\nprogram = \"/bin/false\"\n".to_owned();
@@ -39,7 +39,7 @@ fn review_counts_for_the_visit_it_began_in() {
     project.review("fine");
     project.run("back");
     assert_eq!(project.status("phase"), "first");
-    // The same phase once more, after reviews of both.
+    // The same phase again, after reviews of both.
     assert_eq!(project.stop(), "first", "it was entered again");
     project.review("fine");
     assert_eq!(project.stop(), "second");
@@ -101,7 +101,7 @@ fn phase_says_what_blocks() {
     assert_eq!(project.stop(), "done");
 }
 
-/// The build knows the names in the template, and not that it cannot be reckoned.
+/// The build checks the names in the template, but not its arithmetic.
 #[test]
 fn broken_message_ends_the_turn_with_a_line() {
     let project = project();

@@ -1,4 +1,4 @@
-//! What a page of docs/ says of a program: the commands on it, and how its plugin is installed.
+//! The commands on a page of docs/, and the installation of its plugin.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(crate) fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).unwrap()
 }
 
-/// Returns the commands of a document: what begins with one of these on a line of a block, and `in_prose` in backquotes, too.
+/// Returns a page's commands with these beginnings, from its blocks, or also from its prose.
 pub(crate) fn commands(markdown: &str, begins: &[&str], in_prose: bool) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut in_block = false;
@@ -39,7 +39,7 @@ pub(crate) fn commands(markdown: &str, begins: &[&str], in_prose: bool) -> BTree
     found
 }
 
-/// Checks that the marketplace has the plugin of this name, and that the plugin's page installs it from there.
+/// Checks that the marketplace has this plugin, and that its page installs it from there.
 pub(crate) fn check_marketplace(plugin: &str) {
     let marketplace: Value =
         serde_json::from_str(&read(".claude-plugin/marketplace.json")).unwrap();

@@ -1,5 +1,5 @@
-//! Takes every edge that a machine declares, each from a loop that is imported into its phase, and compares compiled guards
-//! with the generator's own evaluation.
+//! Takes every declared edge from a loop that is imported into its phase, and compares compiled
+//! guards with the generator's own evaluation.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -11,15 +11,15 @@ use claudex_loop::machine::{Actor, Edge, Held, Machine};
 use claudex_loop::store::{Document, IdForm, LoopId, StateHome, Store};
 use serde_json::{Map, Value as Json};
 
-/// Random states for each guard.
+/// The number of random states for each guard.
 const STATE_COUNT_MAX: u64 = 2_000;
 
 /// Fields by their names, and arguments of the transition by `args.NAME`.
 type Values = BTreeMap<String, Constant>;
-/// The values to try of each.
+/// The possible values of each.
 type Choices = BTreeMap<String, Vec<Constant>>;
 
-/// Takes every edge once. Checks phase and fields of the loop that is returned and of the stored one.
+/// Takes every edge once. Checks phase and fields of the returned and the stored loop.
 pub(crate) fn take_every_edge<M: Machine>(source: &str) {
     let model = read::<M>(source);
     let scratch = tempfile::tempdir().unwrap();
@@ -127,7 +127,7 @@ fn take<M: Machine>(
     }
 }
 
-/// Returns what an edge sets, as the machine file has it.
+/// Returns the changes of an edge according to the machine file.
 fn expected(
     model: &Model,
     entry: &Entry,
@@ -156,7 +156,7 @@ fn expected(
     set.collect()
 }
 
-/// Returns the word that follows in a `one_of` field. The first one follows the last.
+/// Returns the next word of a `one_of` field. The first one follows the last.
 fn next_word<'m>(model: &'m Model, field: &str, word: &str) -> &'m str {
     let found = model.fields.iter().find(|one| *one.name == *field);
     let Some(FieldKind::OneOf(words)) = found.map(|field| &field.kind) else {
@@ -166,7 +166,7 @@ fn next_word<'m>(model: &'m Model, field: &str, word: &str) -> &'m str {
     &words[(at + 1) % words.len()]
 }
 
-/// Returns evidence of this kind for the loop as it is.
+/// Returns evidence of this kind for the current loop.
 fn evidence<M: Machine>(held: &Held<M>, kind: &str) -> EvidenceRecord {
     let id = held.raw().id().as_str();
     let revision = held.raw().record().revision;
@@ -182,7 +182,7 @@ fn fields_as_json<M: Machine>(held: &Held<M>) -> Map<String, Json> {
     }
 }
 
-/// Returns values that open an edge, and from which its updates stay in range.
+/// Returns values that open an edge and keep its updates in range.
 fn solve<M: Machine>(model: &Model, entry: &Entry, from: usize) -> Option<Values> {
     let choices = choices::<M>(model, entry, from);
     let guard = entry.when.as_deref();
@@ -197,7 +197,7 @@ fn solve<M: Machine>(model: &Model, entry: &Entry, from: usize) -> Option<Values
     })
 }
 
-/// Returns a state, the same one for the same number.
+/// Returns a random state that depends only on the number.
 fn random(choices: &Choices, state: u64) -> Values {
     choices
         .iter()
@@ -212,7 +212,7 @@ fn pick<'v>(name: &str, values: &'v [Constant], state: u64) -> &'v Constant {
     &values[usize::try_from(hasher.finish() % values.len() as u64).unwrap()]
 }
 
-/// Returns the values to try for each field of a phase and each argument: for a count the numbers near those of the guard.
+/// Returns the values to try for each field and argument: for counts those near the guard's.
 fn choices<M: Machine>(model: &Model, entry: &Entry, from: usize) -> Choices {
     let mut numbers: Vec<u64> = vec![1, 2, 3, 7];
     let guard = entry.guard_text.as_ref();

@@ -1,6 +1,6 @@
-//! Every machine of the workspace, and a crate that holds the code generated from all of them.
+//! Every machine of the workspace and of the tests, and a crate with the code of all of them.
 //!
-//! A new member's machine.toml is found without being named here. Beside them stand the machines that only tests have.
+//! A new member's machine.toml is found by itself.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::support::Crate;
 
 /// A machine file.
 pub(crate) struct MachineFile {
-    /// The module that holds its code in the crate: `m0`, `m1`, ….
+    /// The module of its code in the crate: `m0`, `m1`, ….
     pub(crate) module: String,
     /// The path of the file, from the workspace's root.
     pub(crate) place: String,
@@ -21,13 +21,13 @@ pub(crate) struct MachineFile {
 }
 
 impl MachineFile {
-    /// The machine file's name in the crate, and so in the compiler's messages.
+    /// Returns the machine file's name in the crate, and so in the compiler's messages.
     pub(crate) fn file(&self) -> String {
         format!("{}/machine.toml", self.module)
     }
 }
 
-/// Every machine: that of the root, those of the workspace's other members, those of tests.
+/// Returns every machine: of the root, of the workspace's other members, and of tests.
 pub(crate) fn all() -> Vec<MachineFile> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![PathBuf::new()];
@@ -53,7 +53,7 @@ pub(crate) fn all() -> Vec<MachineFile> {
         .collect()
 }
 
-/// A machine by its text, as the module of this number.
+/// Returns a machine by its text, as the module of this number.
 fn found_machine(place: &str, at: usize, source: String) -> MachineFile {
     let machine =
         claudex_build::check_source(place, &source).unwrap_or_else(|found| panic!("{found}"));
@@ -65,7 +65,7 @@ fn found_machine(place: &str, at: usize, source: String) -> MachineFile {
     }
 }
 
-/// The folders of the workspace's members, `folder/*` resolved.
+/// Returns the folders of the workspace's members, `folder/*` resolved.
 fn members(root: &Path) -> Vec<PathBuf> {
     let manifest: toml::Table = std::fs::read_to_string(root.join("Cargo.toml"))
         .unwrap()
@@ -81,7 +81,7 @@ fn members(root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The folders below a folder, by name.
+/// Returns the folders below a folder, by name.
 fn subfolders(root: &Path, folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root.join(folder)).unwrap();
     let mut folders: Vec<_> = entries
@@ -91,7 +91,7 @@ fn subfolders(root: &Path, folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// A crate whose build script compiles every machine. Each one's code is a module of its `src/machines.rs`.
+/// Returns a crate that compiles every machine into a module of its `src/machines.rs`.
 pub(crate) fn crate_of(name: &str, machines: &[MachineFile]) -> Crate {
     let stranger = Crate::new(name);
     let mut modules = String::from("//! The code generated from every machine.\n");
@@ -110,7 +110,7 @@ pub(crate) fn crate_of(name: &str, machines: &[MachineFile]) -> Crate {
             module = found.module,
         ));
     }
-    // The types of their data stand where they are, as beside `machine!`.
+    // The types of their data are in their places, as beside `machine!`.
     let fields = machines.iter().flat_map(|found| &found.machine.fields);
     let data = fields.filter_map(|field| match &field.kind {
         FieldKind::Data(kind) => Some(kind.as_str()),

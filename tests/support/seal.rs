@@ -1,4 +1,4 @@
-//! Journals as another version of a program would have written them: their text changed, and sealed again by the user.
+//! Journals of another version of a program: changed, and sealed again with the user's key.
 
 use std::path::Path;
 use std::{fs, io};
@@ -9,12 +9,12 @@ use sha2::Sha256;
 /// The length of a seal, which is written in hexadecimal digits.
 const SEAL_BYTES: usize = 16;
 
-/// Changes each line in a loop's journal, and seals it again with the user's key. The document stays as it is.
+/// Changes each line of a loop's journal, and seals it with the user's key. Keeps the document.
 ///
 /// `folder` is the state folder, and `home` the program's folder in the user's state home.
 ///
 /// # Errors
-/// Returns an error if the journal, the key or the project's id cannot be read, or the journal cannot be written.
+/// Returns an error if a file cannot be read or the journal cannot be written.
 pub(crate) fn rewrite_journal(
     folder: &Path,
     home: &Path,
@@ -39,7 +39,7 @@ pub(crate) fn rewrite_journal(
         journal += &format!("{json}\t{seal}\n");
     }
     fs::write(path, journal)?;
-    // The user's mark says how long the journal was.
+    // The user's mark has the length of the journal.
     let mark = home.join(format!("marks/{project}-{id}"));
     if mark.exists() {
         fs::remove_file(mark)

@@ -1,7 +1,7 @@
-//! A crate outside this workspace: a folder somewhere else, new for each case, built offline with the versions of
-//! our lock file. It knows how such a crate is laid out and built, and no machine.
+//! A crate outside this workspace, in a new folder for each case, built offline with the versions
+//! of our lock file.
 //!
-//! All crates of all test programs share one target folder below ours, and our build folder, so only what differs is compiled.
+//! All test programs share one target folder for these crates, so only differences are compiled.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ pub(crate) struct Crate {
 }
 
 impl Crate {
-    /// A crate that depends on ours as they lie here, on the library without its features: `Cargo.toml`, our `Cargo.lock`,
-    /// and a `build.rs` that compiles `machine.toml`. The rest is the caller's to write.
+    /// Creates `Cargo.toml` with our crates by path, our `Cargo.lock`, and a `build.rs` that
+    /// compiles `machine.toml`. The caller writes the rest.
     ///
-    /// It waits until no other such crate is there ([`one_at_a_time`]).
+    /// Waits until no other such crate exists ([`one_at_a_time`]).
     pub(crate) fn new(name: &str) -> Self {
         let one_at_a_time = one_at_a_time();
         let folder = tempfile::tempdir().unwrap();
@@ -63,8 +63,8 @@ impl Crate {
     }
 }
 
-/// Held while a crate is written, built and run: cargo takes crates of one name in one target folder for the same, and
-/// tells them apart by the times of their files. The lock is for all test programs, and freed with the file.
+/// Locks the target folder for all test programs while a crate is written, built and run: cargo
+/// tells crates of one name apart only by file times. Dropping the file frees the lock.
 pub(crate) fn one_at_a_time() -> File {
     std::fs::create_dir_all(target()).unwrap();
     let lock = File::create(target().join("one-at-a-time.lock")).unwrap();
@@ -72,8 +72,8 @@ pub(crate) fn one_at_a_time() -> File {
     lock
 }
 
-/// Cargo in a folder, with the shared target folder. Neither the caller's flags nor what it would do for debuggers counts:
-/// the first would compile everything again, the second takes a third of the time.
+/// Returns cargo in a folder, with the shared target folder. Without the caller's flags, nothing is
+/// compiled again. Without debug information, a build is a third faster.
 pub(crate) fn cargo(folder: &Path) -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo
@@ -87,18 +87,17 @@ pub(crate) fn cargo(folder: &Path) -> Command {
     cargo
 }
 
-/// The target folder that all these crates share; `target().join("debug").join(NAME)` is a program that was built.
+/// Returns the shared target folder. `target().join("debug").join(NAME)` is a built program.
 pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("stranger")
 }
 
-/// The folder in which cargo compiles these crates: ours, so that dependencies which we have compiled are not compiled again.
+/// Returns our build folder, so that the dependencies are not compiled again.
 pub(crate) fn build_dir() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
     folder.unwrap().to_owned()
 }
 
-/// Our own crate's folder.
 pub(crate) fn ours() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }

@@ -1,4 +1,4 @@
-//! A program on a terminal of a given size: a pseudo-terminal, whose other end the test types and reads at.
+//! A program on a pseudo-terminal of a given size, whose other end the test reads and writes.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// Runs a program on a terminal of so many columns and 24 rows, at which this is typed; gives its status and what stood there.
+/// Runs a program on a terminal with 24 rows, and types the text. Returns status and output.
 pub(crate) fn run(mut command: Command, columns: u16, typed: &str) -> (i32, String) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let ours = openpt(flags).unwrap();
@@ -33,13 +33,13 @@ pub(crate) fn run(mut command: Command, columns: u16, typed: &str) -> (i32, Stri
         .stdout(Stdio::from(theirs.try_clone().unwrap()))
         .stderr(Stdio::from(theirs));
     let mut child = command.spawn().unwrap();
-    // Its copies of the terminal's other end would keep the reading below from ending.
+    // This process must close its copies, or the read below never ends.
     drop(command);
     let mut ours = File::from(ours);
     ours.write_all(typed.as_bytes()).unwrap();
     let mut screen = Vec::new();
     let mut part = [0; 4096];
-    // The end of the last process on it is an error here, not an end of file.
+    // After the last process has ended, a read returns an error, not an end of file.
     while let Ok(read @ 1..) = ours.read(&mut part) {
         screen.extend_from_slice(&part[..read]);
     }

@@ -1,11 +1,11 @@
-//! The promises about any summary file with any bytes, as functions that the tests call.
+//! The promises for any bytes of a summary file, as functions for tests.
 
 use stages::contract::{Reading, Summary, read};
 
-/// The largest input that is written again: what is longer is slow, and nothing new.
+/// The largest input that is written again. Longer inputs are slow and add nothing.
 const MAX_SHOWN: usize = 10_000;
 
-/// Reads, reports and writes a summary again. Panics where a promise does not hold.
+/// Reads, reports and writes a summary again. Panics if a promise is broken.
 pub(crate) fn holds(bytes: &[u8]) -> Reading {
     let reading = read(bytes, None, None);
     let text = String::from_utf8_lossy(bytes);
@@ -28,7 +28,7 @@ pub(crate) fn holds(bytes: &[u8]) -> Reading {
     reading
 }
 
-/// Checks that a written summary is read as it was.
+/// Checks that a written summary is read unchanged.
 fn check_written_again(summary: &Summary) {
     let Some(mut again) = read(summary.to_text().as_bytes(), None, None).summary else {
         panic!("{summary:?} is not taken")

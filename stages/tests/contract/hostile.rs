@@ -1,4 +1,4 @@
-//! Bytes that no coordinator should write: they are read or refused, soon, and nothing is half read.
+//! Bytes that no coordinator should write: they are read completely or refused, soon.
 
 use std::time::{Duration, Instant};
 

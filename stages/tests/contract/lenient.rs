@@ -1,4 +1,4 @@
-//! The summary that a lenient reader takes if a rule is broken.
+//! The lenient reader's summary if a rule is broken.
 
 use stages::contract::{Decision, PauseType, Rule, Stage, Status, Summary};
 

@@ -1,4 +1,4 @@
-//! Each rule, broken: its code, line and column, and what a lenient reader does.
+//! Each broken rule: its code, line and column, and the answer of a lenient reader.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::support::{
 /// Cases of broken rules below the names of their summaries.
 const CASES: &str = include_str!("../fixtures/broken-rules.txt");
 
-/// Returns a summary of the cases that keeps every rule, with its stage.
+/// Returns a valid summary of the cases, with its stage.
 fn base(name: &str) -> (u64, String) {
     match name {
         "asks" => (2, ASKS.to_owned()),
@@ -30,7 +30,7 @@ fn base(name: &str) -> (u64, String) {
     }
 }
 
-/// Returns a text of the cases with its escapes as characters.
+/// Returns a text of the cases without its escapes.
 fn unescape(text: &str) -> String {
     let escapes = [
         ("\\\\", "\u{1}"),
@@ -104,7 +104,7 @@ fn broken_rule_is_found_and_corrected() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    // These have tests of their own.
+    // Other tests check these.
     let others = "too-large not-utf8 option-count stale foreign taken-already";
     let is_missing =
         |rule: &Rule| !CASES.contains(&rule.to_string()) && !others.contains(&rule.to_string());

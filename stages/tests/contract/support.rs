@@ -1,12 +1,12 @@
-//! Summaries that keep every rule, which the tests break.
+//! Valid summaries, which the tests break.
 
 use std::collections::BTreeMap;
 
 use stages::contract::{Dispatch, Finding, Reading, Rule, Stage, Summary, read};
 
-/// The filled example of the contract, as it is there.
+/// The filled example of the contract, unchanged.
 pub(crate) const EXAMPLE: &str = include_str!("../fixtures/filled-example.md");
-/// The template of the contract, as it is there.
+/// The template of the contract, unchanged.
 pub(crate) const TEMPLATE: &str = include_str!("../fixtures/template.md");
 
 /// A summary of stage 2 that asks the user.
@@ -54,7 +54,7 @@ pub(crate) fn completed(number: u64) -> String {
     )
 }
 
-/// Returns the text with one part of it replaced, which has to be there once.
+/// Returns the text with one part replaced, which must exist exactly once.
 pub(crate) fn with(text: &str, part: &str, other: &str) -> String {
     assert_eq!(text.matches(part).count(), 1, "{part:?} in {text}");
     text.replace(part, other)
@@ -64,7 +64,7 @@ pub(crate) fn reading(text: &str) -> Reading {
     read(text.as_bytes(), None, None)
 }
 
-/// Returns what is found, each as its rule with line and column.
+/// Returns the findings, each as its rule with line and column.
 pub(crate) fn find_rules(text: &str) -> Vec<(Rule, usize, usize)> {
     reading(text).findings.iter().map(place).collect()
 }
@@ -95,7 +95,7 @@ pub(crate) fn answer(text: &str, dispatch: &Dispatch) -> Reading {
     read(text.as_bytes(), None, Some(dispatch))
 }
 
-/// Returns the outcome for a lenient reader.
+/// Returns the outcome of a lenient reader.
 pub(crate) fn outcome(reading: &Reading) -> &'static str {
     match reading.summary {
         Some(_) => "taken",

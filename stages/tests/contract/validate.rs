@@ -1,4 +1,4 @@
-//! Files as a program checks them: artifacts below a project, and what is printed.
+//! The checks of a program: artifacts below a project, and the printed lines.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,7 +8,7 @@ use stages::contract::{Finding, Rule, read};
 
 use crate::support::{EXAMPLE, completed, place, read_summary, reading, with};
 
-/// A project in which the artifacts of the example lie.
+/// Returns a project with the artifacts of the example.
 fn project() -> (tempfile::TempDir, Utf8PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(folder.path())

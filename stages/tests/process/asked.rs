@@ -1,11 +1,11 @@
-//! What the person is asked, and what becomes of the answers.
+//! The questions to the user, and the effects of the answers.
 
 use claudex_testkit::has;
 use serde_json::{Value, json};
 
 use crate::support::{Project, STATE, questions};
 
-/// Returns the flags of a question with so many options.
+/// Returns the flags of a question with this number of options.
 pub(crate) fn question(options: usize, map: &str) -> String {
     let options: String = (1..=options)
         .map(|at| format!("      - label: Way {at}\n        description: It leads there\n"))
@@ -75,7 +75,7 @@ fn mapped_answer_completes_the_stage() {
         has(&agent, "an agent may not run");
         project.person(&["answer", label]).done();
         project.next_at(instruction, stage);
-        // It is decided.
+        // A decision is final.
         project.person(&["answer", label]).refusal();
         let state = project.read(STATE);
         let is_done = label != "Way 3";
@@ -139,7 +139,7 @@ fn failed_stage_runs_again() {
     let state = project.read(STATE);
     has(&state, "recovery_stage_2_round_1_1: retry");
     has(&state, "recovery_stage_2_round_1_2: skip");
-    // What became of each failure, and of the stage, has the place of schema 2.
+    // The results of each failure, and of the stage, are in the place of schema 2.
     has(&state, "recovery: retry");
     has(&state, "recovery: skip");
     has(&state, "  research:\n    status: skipped\n");
@@ -175,7 +175,7 @@ fn coordinator_without_summary_is_recovered_by_its_files() {
     );
     project.agent(&["recover"]).done();
     assert_eq!(project.next()["stage"], 3);
-    // Questions that do not pass their gate: only the user can decide.
+    // If questions do not pass their gate, only the user can decide.
     project.write("requirements/working/QUESTIONS-001.md", "# None\n");
     project.agent(&["recover"]).done();
     let next = project.next();
@@ -202,7 +202,7 @@ fn unreadable_summary_asks_user() {
     assert_eq!(next["questions"][0]["header"], "Crashed");
     has(&project.person(&["status"]).done(), "no-frontmatter");
     project.person(&["answer", "Skip"]).done();
-    // The last stage blocks nothing, whatever became of it.
+    // The last stage blocks nothing, regardless of its result.
     project.agent(&["recover"]).done();
     assert_eq!(project.next()["instruction"], "done");
 }
@@ -320,7 +320,7 @@ fn choice_in_dialog_counts() {
     let project = Project::at(2);
     project.report("needs-user-input", &question(9, "")).done();
     let next = project.next();
-    // Only the last choice is one: the pages before lead to it.
+    // Only the last label is a choice: the pages before lead to it.
     let more = labels(&next["questions"])[3].to_owned();
     assert_eq!(more, "More…");
     project.choose(&next["questions"], &more);
@@ -329,7 +329,7 @@ fn choice_in_dialog_counts() {
     project.choose(last, "Way 9");
     let now = project.next();
     assert_eq!(now["variables"]["USER_ANSWER"]["answer"], "Way 9");
-    // It is decided, whatever comes after.
+    // The decision is final.
     project.choose(last, "Way 8");
     assert_eq!(project.next(), now);
 }

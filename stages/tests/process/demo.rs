@@ -1,4 +1,4 @@
-//! The demo goes from the first stage to the last one.
+//! The demo runs from the first stage to the last one.
 
 use crate::support::Project;
 
@@ -40,6 +40,6 @@ fn demo_runs_to_the_end() {
         "{seen}"
     );
     assert!(!project.root.join("requirements").exists());
-    // A folder that is there stays as it is.
+    // An existing folder stays as it is.
     assert!(!demo.status().unwrap().success());
 }

@@ -1,9 +1,9 @@
-//! docs/stages.md says what is there: each of its commands is run here.
+//! The commands of docs/stages.md work.
 
 use crate::documents::{check_marketplace, commands, read};
 use crate::support::{Project, Said};
 
-/// Returns a pipeline whose second stage has failed, and asks.
+/// Returns a pipeline that asks the user about its failed second stage.
 fn asking() -> Project {
     let project = Project::at(2);
     project.report("failed", "").done();

@@ -1,12 +1,12 @@
-//! What a call leaves that dies between two changes of files: it was taken as a whole, or not at all.
+//! A call that is killed between two file changes was taken as a whole, or not at all.
 
 use serde_json::{Value, json};
 
 use crate::asked::question;
 use crate::support::Project;
 
-/// Kills a call before each of its changes of files, each time in the same project, and makes it again if it was not taken.
-/// Returns the instruction after each.
+/// Kills a call before each of its file changes, always in the same project, and repeats it if it
+/// was not taken. Returns the instruction after each kill.
 fn kill_everywhere(project: &Project, arguments: &[&str], is_agent: bool) -> Vec<Value> {
     project.keep();
     let before = project.next();

@@ -1,4 +1,4 @@
-//! The program as people, agents and hooks call it.
+//! The program as users, agents and hooks call it.
 
 mod asked;
 mod demo;

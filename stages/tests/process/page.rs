@@ -1,4 +1,4 @@
-//! What every program's `report` prints, here by `stages report --format`.
+//! The output of `report`, here `stages report --format`, which every program has.
 
 use serde_json::Value;
 

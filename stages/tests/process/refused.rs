@@ -1,4 +1,4 @@
-//! Reports that are refused, summaries that are lost or spoiled, and files that count instead.
+//! Refused reports, lost or damaged summaries, and files that count instead.
 
 use claudex_testkit::has;
 use serde_json::json;
@@ -42,7 +42,7 @@ fn second_refused_report_asks_user() {
     let file = project.next()["summary_file"].as_str().unwrap().to_owned();
     project.write(&file, &summary(2, "completed", "  dispatch_id: old\n"));
     project.agent(&["report"]).refusal();
-    // A reminder between two reports is no new dispatch.
+    // A reminder between two reports begins no new dispatch.
     project.stop(&json!({}));
     project.next_at("dispatch", 2);
     project.agent(&["report"]).done();

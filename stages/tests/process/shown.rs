@@ -1,4 +1,4 @@
-//! The words that a user and an agent read: tasks, reasons, questions, status, and the state document.
+//! The texts for a user and an agent: tasks, reasons, questions, status, the state document.
 
 use std::io::Write as _;
 use std::process::Stdio;
@@ -182,6 +182,6 @@ fn wait_names_question_and_answer_command() {
     let awaited = "waits for: an answer to: Which way is it? (“Way 1”, “Way 2”)\n";
     has(&status, awaited);
     has(&status, &format!("the user continues it:\n    {answer}\n"));
-    // The data of the open dispatch is for the program.
+    // Only the program needs the data of the open dispatch.
     assert!(!status.contains('{'), "{status}");
 }

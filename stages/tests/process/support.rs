@@ -1,4 +1,4 @@
-//! A project with a pipeline in it, and the program as a person, an agent and the hooks call it.
+//! A project with a pipeline, and the program as a user, an agent and the hooks call it.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -40,21 +40,21 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Makes a project in which nothing was started.
+    /// Creates a project without a pipeline.
     pub(crate) fn empty() -> Self {
         let folder = Folder::new(Path::new(env!("CARGO_BIN_EXE_stages"))).unwrap();
         let root = folder.root();
         Self { folder, root }
     }
 
-    /// Makes one whose pipeline was started by the session.
+    /// Creates a project with a pipeline that the session started.
     pub(crate) fn new() -> Self {
         let project = Self::empty();
         project.agent(&["start"]).done();
         project
     }
 
-    /// Makes one whose pipeline is at a stage of its first round.
+    /// Creates a project with a pipeline at a stage of its first round.
     pub(crate) fn at(stage: u64) -> Self {
         let project = Self::new();
         for before in 1..stage {
@@ -64,33 +64,33 @@ impl Project {
         project
     }
 
-    /// Calls the program as a person in a terminal.
+    /// Calls the program as a user in a terminal.
     pub(crate) fn person(&self, arguments: &[&str]) -> Said {
         Said(self.folder.person(arguments).unwrap())
     }
 
-    /// Calls it as the agent of the session.
+    /// Calls the program as the agent of the session.
     pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
         Said(self.folder.agent(arguments).unwrap())
     }
 
-    /// Calls it as the agent of another session.
+    /// Calls the program as the agent of another session.
     pub(crate) fn agent_of(&self, session: &str, arguments: &[&str]) -> Said {
         Said(self.folder.agent_of(session, arguments).unwrap())
     }
 
-    /// Keeps the project as it is now, for [`Self::restore`].
+    /// Copies the current project, for [`Self::restore`].
     pub(crate) fn keep(&self) {
         self.folder.keep(0).unwrap();
     }
 
-    /// Makes the project as it was kept.
+    /// Restores the kept project.
     pub(crate) fn restore(&self) {
         self.folder.restore(0).unwrap();
     }
 
-    /// Calls the program, as the agent or a person, and has it die before its change of files of this number. Returns whether
-    /// it has so many.
+    /// Calls the program, and kills it before the file change of this number. Returns whether it
+    /// makes so many changes.
     pub(crate) fn killed(&self, arguments: &[&str], is_agent: bool, number: u32) -> bool {
         let mut command = self.folder.command(arguments);
         if is_agent {
@@ -101,7 +101,7 @@ impl Project {
         command.status().unwrap().code().is_none()
     }
 
-    /// Calls a hook of the session with this input, and returns what it prints.
+    /// Calls a hook of the session with this input, and returns its output.
     pub(crate) fn hook(&self, name: &str, input: &Value) -> String {
         Said(
             self.folder
@@ -111,7 +111,7 @@ impl Project {
         .done()
     }
 
-    /// Stops: the decision, and the reason or the line for the person.
+    /// Stops. Returns the decision, and the reason or the line for the user.
     pub(crate) fn stop(&self, more: &Value) -> (String, String) {
         let mut input = json!({ "session_id": SESSION, "hook_event_name": "Stop", "cwd": self.root, "stop_hook_active": false });
         for (key, value) in more.as_object().into_iter().flatten() {
@@ -125,7 +125,7 @@ impl Project {
         }
     }
 
-    /// Has the person choose this in the client's dialog, in which the agent has put these questions.
+    /// Chooses this in the client's dialog, in which the agent has put these questions.
     pub(crate) fn choose(&self, questions: &Value, label: &str) -> String {
         let question = questions[0]["question"].as_str().unwrap();
         self.hook("answer", &json!({
@@ -134,12 +134,11 @@ impl Project {
         }))
     }
 
-    /// Returns the instruction.
     pub(crate) fn next(&self) -> Value {
         serde_json::from_str(&self.agent(&["next", "--json"]).done()).unwrap()
     }
 
-    /// Returns the instruction, which has to be this one, at this stage.
+    /// Returns the instruction. Fails if it is another one, or at another stage.
     #[track_caller]
     pub(crate) fn next_at(&self, instruction: &str, stage: u64) -> Value {
         let next = self.next();
@@ -156,7 +155,7 @@ impl Project {
         self.folder.write(path, text).unwrap();
     }
 
-    /// Returns the value of a key of the state's first level.
+    /// Returns the value of a top-level key of the state.
     pub(crate) fn state(&self, key: &str) -> String {
         let text = self.read(STATE);
         let found = text
@@ -165,7 +164,7 @@ impl Project {
         found.unwrap_or_default().to_owned()
     }
 
-    /// Writes the summary of the stage under way with these flags, for this dispatch, and returns its path.
+    /// Writes a summary of the open dispatch with these flags, and returns its path.
     pub(crate) fn summary(&self, status: &str, flags: &str) -> String {
         let next = self.next();
         let (stage, id) = (
@@ -178,13 +177,13 @@ impl Project {
         path
     }
 
-    /// Writes a summary, and reports it.
+    /// Writes and reports a summary.
     pub(crate) fn report(&self, status: &str, flags: &str) -> Said {
         self.summary(status, flags);
         self.agent(&["report"])
     }
 
-    /// Does what the coordinator of a stage does whose work is right.
+    /// Completes a stage as a correct coordinator does.
     pub(crate) fn complete(&self, stage: u64, more: &str) -> String {
         let round = self.next()["round"].as_u64().unwrap();
         let flags = match stage {
@@ -235,7 +234,7 @@ pub(crate) fn questions(round: u64) -> String {
     )
 }
 
-/// Returns a summary with these flags, each a line.
+/// Returns a summary with these flags, one per line.
 pub(crate) fn summary(stage: u64, status: &str, flags: &str) -> String {
     let known = stages::contract::Stage::from_number(stage).unwrap();
     format!(

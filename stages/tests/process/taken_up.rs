@@ -1,11 +1,11 @@
-//! A state document of another program: the user takes it up, or has it moved aside.
+//! State documents of another program: the user takes them up, or moves them aside.
 
 use claudex_testkit::has;
 use serde_json::json;
 
 use crate::support::{Project, SESSION, STATE, summary};
 
-/// A document with these lines, and what nobody but its writer knows.
+/// Returns a document with these lines and unknown content.
 fn document(lines: &str) -> String {
     format!(
         "---\n# a template’s\n{lines}created: \"2026-01-02T03:04:05Z\"\nprd_mode: \"NEW\"\nanalysis_mode: standard\nrounds: null # none yet\nstages:\nours: {{ kept: [1, 2.50] }}\ntheirs: \"{{later}}\"\nuser_decisions:\n  analysis_mode_round_1: standard\n---\n\n# Log\n\nWhat was done.\n"
@@ -168,7 +168,7 @@ fn start_anew_moves_foreign_files_aside() {
     project.person(&["start", "--anew"]).done();
     assert_eq!(moved(&project), before);
     assert_eq!(project.next()["stage"], 1);
-    // Our pipeline is not moved.
+    // Our pipeline is not moved aside.
     let message = project.person(&["start", "--anew"]).refusal();
     assert!(message.contains("already active"), "{message}");
 

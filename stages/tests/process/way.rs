@@ -1,4 +1,4 @@
-//! The way of a pipeline through its stages.
+//! A pipeline from its first stage to its last one.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn pipeline_goes_through_all_stages() {
             json!(minutes)
         };
         let name = Stage::from_number(stage).unwrap().to_string();
-        // What is new with each pipeline or comes from elsewhere is that of the instruction itself.
+        // New values and values from elsewhere are those of the instruction itself.
         let expected = json!({
             "instruction": "dispatch", "stage": stage, "stage_name": name, "round": 1, "inline": stage == 1,
             "dispatch_id": next["variables"]["DISPATCH_ID"], "summary_file": next["variables"]["SUMMARY_FILE"],
@@ -128,7 +128,7 @@ fn dispatch_open_for_twice_its_time_is_overdue() {
     // A coordinator of research has 15 minutes.
     assert_eq!(opened_before(29), [false, false]);
     assert_eq!(opened_before(31), [true, true]);
-    // Nothing is ended.
+    // No process is ended.
     project.complete(2, "");
     assert_eq!(project.next()["tell"], json!([]));
 }
@@ -183,7 +183,7 @@ fn not_ready_begins_another_round() {
     assert_eq!((&next["stage"], &next["round"]), (&json!(3), &json!(2)));
     assert_eq!(next["variables"]["ANALYSIS_MODE"], "complete");
     has(&project.read(STATE), "analysis_mode_round_2: complete");
-    // The second time it gained nothing.
+    // The second repetition gained nothing.
     project.complete(3, "");
     project.complete(4, "");
     project.complete(5, NOT_READY);

@@ -1,4 +1,4 @@
-//! `continue-plan` names each row of the table, before a write and after a kill amid one.
+//! `continue-plan` names each row of the table, before a write and after an interrupted one.
 
 use std::fs;
 

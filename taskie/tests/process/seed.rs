@@ -68,7 +68,7 @@ fn issue_1_zero_reviews_are_skipped_once() {
         assert_eq!(changed, [&json!(target), &json!(review), &json!(0)]);
         let journal = project.person(&["journal", ID]).done();
         assert!(!journal.contains("run-began"), "{journal}");
-        // The next stop stays there.
+        // The next stop changes nothing.
         assert_eq!(project.ends(), "");
         assert_eq!(project.state(ID), now);
     }

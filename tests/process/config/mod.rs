@@ -1,4 +1,4 @@
-//! The configuration as users meet it: where it is, what holds and why, and the example and words that go with it.
+//! The configuration for users: its place, the values and their origin, the example and its texts.
 
 mod wrong;
 
@@ -8,7 +8,7 @@ use crate::support::{Project, write};
 
 const PAGE: &str = include_str!("../../../docs/configuration.md");
 
-/// Value and origin of a setting; the origin as `config show` writes it.
+/// Returns value and origin of a setting, as `config show` prints them.
 #[track_caller]
 fn setting(project: &Project, key: &str) -> (Value, String) {
     let all = project.json("config show --json");
@@ -113,7 +113,7 @@ fn documented_examples_hold() {
     assert_eq!(setting(&project, "reviewers.codex.timeout").0, "20m");
 }
 
-/// The block of the documentation that holds this.
+/// Returns the block of the documentation with this text.
 fn documented_block(holding: &str) -> &str {
     let block = PAGE.split("```").find(|block| block.contains(holding));
     block.expect(holding).split_once('\n').unwrap().1

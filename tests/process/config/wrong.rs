@@ -1,4 +1,4 @@
-//! What a wrong configuration says, and that it traps nobody, changes nothing and steers no terminal.
+//! Errors of a wrong configuration, which blocks nobody, changes nothing and controls no terminal.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -54,10 +54,10 @@ fn project_file_ignores_reviewer_and_commands() {
     has(&project.run("doctor").out, "ignored `reviewer`");
 }
 
-/// Puts something at a path.
+/// Creates something at a path.
 type Put = fn(&Path);
 
-/// Returns configurations that cannot be used: a part of the message, and a function that puts one there.
+/// Returns unusable configurations: a part of the message, and a function that creates one.
 fn unusable(is_project: bool) -> Vec<(&'static str, Put)> {
     let folder = if is_project {
         "not a regular file"
@@ -154,7 +154,7 @@ fn wrong_configuration_traps_nobody_and_changes_nothing() {
     }
 }
 
-/// Returns a text without the line breaks of a terminal, with the apostrophes of an error.
+/// Returns a text without a terminal's line breaks, with the apostrophes of an error.
 fn unwrap_lines(text: &str) -> String {
     text.replace(['\n', '│', ' '], "").replace('\'', "’")
 }

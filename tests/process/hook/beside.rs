@@ -1,11 +1,11 @@
-//! Another Stop hook that blocks, too: the client hands both reasons to the agent, and stops again after each turn that the
-//! other holds. `stop_hook_active` says that some hook held the turn; which one, nobody says.
+//! Another Stop hook that also blocks. The client gives both reasons to the agent, and stops again
+//! after each turn that the other hook kept going. `stop_hook_active` does not name the hook.
 
 use serde_json::json;
 
 use crate::support::{Project, Stop, has};
 
-/// A stop of a turn that some Stop hook has kept going.
+/// Stops in a turn that some Stop hook has kept going.
 #[track_caller]
 fn held_on(project: &Project) -> Stop {
     project.fire_with(json!({"session_id": "s1", "stop_hook_active": true}))
@@ -15,7 +15,7 @@ fn held_on(project: &Project) -> Stop {
 fn loop_goes_through_turns_held_on() {
     let project = Project::new();
     let id = project.start(&["--rounds", "2"]);
-    // Their blocks use up one reminder, and end no loop that waits.
+    // The other hook's blocks use up one reminder, and end no waiting loop.
     held_on(&project).blocked();
     for _ in 0..20 {
         has(
@@ -35,14 +35,14 @@ fn loop_goes_through_turns_held_on() {
     for _ in 0..10 {
         assert_eq!(held_on(&project).approved(), "");
     }
-    // What the other held after the end is not ours.
+    // A block of the other hook after the end is not ours.
     let changes = project.changes(&id).join(" ");
     assert_eq!(changes, "start bind remind begin revise revise finish");
 }
 
 #[test]
 fn failed_review_is_not_driven_by_other_hooks() {
-    // In the last round it would be summed up without a review.
+    // In the last round, another stop would begin the summary without a review.
     for rounds in ["1", "3"] {
         let (project, id) = Project::reviewing(&["--rounds", rounds]);
         for _ in 0..2 {
@@ -59,7 +59,7 @@ fn failed_review_is_not_driven_by_other_hooks() {
         let log = std::fs::read_to_string(project.folder().join("log")).unwrap();
         has(&log, "another hook held it");
 
-        // A review that the agent ran all the same is news.
+        // A review that the agent runs anyway counts.
         project.review(&id, "fake-findings").exits(0);
         held_on(&project).blocked();
         assert_ne!(project.changes(&id), before);

@@ -1,4 +1,4 @@
-//! When drafting ends, and how often an agent is reminded.
+//! The end of drafting, and the limit of reminders.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Project, age, begins, has, lacks};
 
-/// Does something to the plan once the loop has started.
+/// An edit of the plan after the start of the loop.
 type Edit = fn(&Project);
 
 #[test]
@@ -20,7 +20,7 @@ fn drafting_ends_with_a_plan_that_was_written() {
             .set_modified(SystemTime::now() + Duration::from_secs(5))
             .unwrap();
     };
-    // As a checkout or an editor may leave it: older than the loop.
+    // A checkout or an editor may leave a file older than the loop.
     let other_text: Edit = |project| {
         project.plan("# A new plan\n");
         age(&project.root.join("PLAN.md"), Duration::from_hours(1));
@@ -69,7 +69,7 @@ fn reminder_comes_once_whichever_turn_it_is() {
         ] {
             has(&line, &part.replace("ID", &id));
         }
-        // The user's resume brings one more.
+        // The user's `resume` adds one.
         project.run(&format!("resume {id}")).exits(0);
         project.fire().blocked();
         project.fire().approved();
@@ -90,7 +90,7 @@ fn unreviewed_round_is_reminded_of_once() {
     for _ in 0..3 {
         let line = project.fire().approved();
         has(&line, "waits for the review of round 1.");
-        // An edit without a review buys no other one.
+        // An edit without a review causes no further block.
         project.plan("# Plan, edited without a review\n");
     }
     assert_eq!(project.state(&id), before, "bare stops advance nothing");

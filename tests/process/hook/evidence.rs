@@ -1,4 +1,4 @@
-//! What counts as a review, and what a loop cannot do without one.
+//! Valid evidence of a review, and the effects of missing evidence.
 
 use std::io::Write as _;
 
@@ -34,7 +34,7 @@ fn mark_done_without_review_is_refused() {
         );
     }
 
-    // A review counts for the text that it read.
+    // A review counts for the text that the reviewer read.
     project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised\n");
     project.answers(&mark_done, 1, "PLAN.md was changed");
@@ -55,14 +55,14 @@ fn rejected_findings_need_a_reason_for_the_summary() {
     has(&summary, "plan loop complete");
     has(&summary, "rejected: the table is read-only; `x` | \"y\"");
 
-    // A reason for rejecting nothing is no admission.
+    // Without a finding, a reason for rejecting has no effect.
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-clean").exits(0);
     project.mark_done(&id, Some("nothing was there"));
     crate::support::lacks(&project.fire().blocked(), "were rejected");
 }
 
-/// A review takes 512 KiB. A plan that no reviewer saw whole is not done.
+/// A review takes 512 KiB. A plan that no reviewer read completely is not done.
 #[test]
 fn plan_longer_than_review_takes_is_not_done() {
     let (project, id) = Project::reviewing(&[]);
@@ -84,7 +84,7 @@ fn plan_edited_after_its_review_is_admitted() {
         project.plan("# Plan, changed behind the reviewer's back\n");
         has(&project.fire().blocked(), CHANGED);
     }
-    // With rounds left, the next persona reads it.
+    // If rounds are left, the next persona reviews it.
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     project.review(&id, "fake-clean").exits(0);
     project.plan("# Another plan\n");
@@ -95,7 +95,7 @@ fn plan_edited_after_its_review_is_admitted() {
 fn untouched_plan_is_not_settled_by_clean_round() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
     project.review(&id, "fake-findings").exits(0);
-    // However long ago it was: a stop reads no more of a journal than it needs.
+    // The age does not matter: a stop reads only the part of the journal that it needs.
     let journal = project.folder().join(&id).join("journal.jsonl");
     let journal = std::fs::OpenOptions::new().append(true).open(journal);
     let note =
@@ -136,7 +136,7 @@ fn optional_evidence_runs_the_seeds_sequences() {
     project.fire().approved();
     assert_eq!(project.field(&id, "phase"), "done");
 
-    // Bare stops reach the last round.
+    // Stops without a review reach the last round.
     let (project, id) = begun();
     has(&project.fire().blocked(), "round 2 of 2");
     let summary = project.fire().blocked();

@@ -1,10 +1,10 @@
-//! Reviews that fail, and reviews that are still running.
+//! Failed and running reviews.
 
 use serde_json::{Value, json};
 
 use crate::support::{Project, Stop, begins, has};
 
-/// A stop while the client lists this background task.
+/// Stops while the client lists this background task.
 fn fire_beside(project: &Project, task: &Value) -> Stop {
     project.fire_with(json!({"session_id": "s1", "background_tasks": [task]}))
 }

@@ -1,4 +1,4 @@
-//! The Stop hook, phase by phase, as a client sees it: what it answers, and what it does to the loop.
+//! The Stop hook, phase by phase, as a client sees it: its answers and its effect on the loop.
 
 mod beside;
 mod drafting;

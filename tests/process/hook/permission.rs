@@ -1,10 +1,10 @@
-//! The PreToolUse hook: what the loop asks for runs without a dialog, its state is not edited, and all else is asked for.
+//! The PreToolUse hook permits the loop's commands, protects its state and leaves the rest.
 
 use serde_json::{Value, json};
 
 use crate::support::{Project, feed, program};
 
-/// Returns the hook's decision about a tool call, or nothing.
+/// Returns the hook's decision about a tool call, or an empty text.
 fn decide(project: &Project, session: &str, tool: &str, input: &Value) -> String {
     let event = json!({
         "session_id": session, "cwd": project.root, "hook_event_name": "PreToolUse",
@@ -62,12 +62,12 @@ fn calls_that_the_loop_asks_for_are_allowed() {
         "deny"
     );
 
-    // A loop that is over: its agent may look, and writes nothing for it.
+    // After the loop's end, its agent may read, but not write for it.
     project.run("cancel").exits(0);
     assert_eq!(bash(&format!("{program} status")), "allow");
     assert_eq!(write("Write", "PLAN.md"), "");
 
-    // The loop is not this session's.
+    // The loop belongs to another session.
     let status = json!({ "command": format!("{program} status") });
     assert_eq!(decide(&project, "s2", "Bash", &status), "");
     std::fs::remove_file(project.root.join("PLAN.md")).unwrap();

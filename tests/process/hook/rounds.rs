@@ -1,4 +1,4 @@
-//! The way of a plan, from the first block to the summary. `plan_messages` has the texts.
+//! A plan from the first block to the summary. `plan_messages` has the texts.
 
 use crate::support::{Project, begins, has, lacks, tree};
 
@@ -72,13 +72,13 @@ fn loop_that_repeats_its_findings_stalls() {
         project.plan(format!("# Plan, revised {round} times\n"));
         summary = project.fire().blocked();
     }
-    // The persona of round 3 said the same in rounds 4 and 5.
+    // The persona of round 3 found the same in rounds 4 and 5.
     begins(&summary, "### Claudex plan loop stalled (round 5 of 9)\n");
     has(&summary, "**Findings across rounds:** 3 carried\n");
     assert_eq!(project.field(&id, "decision_signal"), "stalled");
     let file = std::fs::read_to_string(project.findings(&id, 5)).unwrap();
     has(&file, "  - F1, found since round 1\n");
-    // Rounds that the user grants in spite of a stall are not cut short by the next one.
+    // The next stall does not end rounds that the user grants in spite of one.
     project.answers(&format!("more {id} --rounds 2"), 0, "round 6 of 7");
     project.review(&id, "fake-findings").exits(0);
     project.plan("# Plan, revised once more\n");

@@ -1,4 +1,4 @@
-//! `review --changes`: a review of changes from its start to its end, in a terminal.
+//! `review --changes`: a whole review of changes in a terminal.
 
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ fn review_started_in_a_terminal_ends_there() {
     has(&ran.out, "  reviewed before: ");
     assert_eq!(project.field(&id, "phase"), "done");
 
-    // One that a session drives is left to it.
+    // A loop that a session drives is left to it.
     let id = start(&project, &["--rounds", "2"]);
     project.fire_as("s1").blocked();
     let before = project.changes(&id);

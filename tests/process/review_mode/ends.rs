@@ -1,11 +1,11 @@
-//! The caveats of a review of changes: changes since it, and files that it left out.
+//! The caveats of a review of changes: later changes and omitted files.
 
 use super::{project, start, write};
 use crate::support::{Project, begins, has, lacks};
 
 const CHANGED: &str = "The work tree changed since it was reviewed.";
 
-/// Makes a branch with its own commit and changes beside, of which lint has nothing to say, and reviews it.
+/// Reviews a branch with a commit and uncommitted changes in which lint finds nothing.
 fn reviewed() -> (Project, String) {
     let project = project();
     project.git(&["checkout", "--quiet", "-b", "feature"]);

@@ -1,4 +1,4 @@
-//! What a repository, a reviewer or sixteen callers may do to a review of changes without harm.
+//! Harmless attacks on a review of changes, by a repository, a reviewer or sixteen callers.
 
 use serde_json::json;
 
@@ -69,7 +69,7 @@ fn program_named_by_repository_is_not_run() {
     assert_eq!(ran, "");
 }
 
-/// Starts a slow review, changes files while its reviewer runs, and gives what the review printed.
+/// Changes files during a slow review, and returns its output.
 fn changed_meanwhile(project: &Project, id: &str) -> Ran {
     let review = project.background_review(id, "--reviewer fake-slow-2");
     write(project, "sneaked in.txt", "written by somebody\n");
@@ -91,7 +91,7 @@ fn work_tree_changed_during_review_is_said_everywhere() {
             &format!("**Note:** Round 1: {caveat}."),
         );
     }
-    // Outside of git nothing tells, and without a change nothing is told.
+    // Outside of git no change is detected, and without a change no caveat is printed.
     let outside = Project::without_git();
     let id = outside.start(&[]);
     outside.plan("# Plan\n");

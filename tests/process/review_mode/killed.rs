@@ -1,4 +1,4 @@
-//! A review of changes that is killed or interrupted leaves nothing in the project.
+//! A review of changes that is killed or interrupted leaves no files in the project.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::{changed_project, start, write};
 use crate::support::{Background, Project, WAIT_TIMEOUT, tree};
 
-/// Makes a project whose changes take a while to read.
+/// Returns a project with changes that take a while to read.
 fn large() -> Project {
     let project = changed_project();
     for at in 0..1500 {
@@ -30,13 +30,13 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the scratch folders that the project's processes made. The user's home is the folder for temporary files, too.
+/// Returns the scratch folders of the project's processes. The home is the temporary folder.
 fn scratch(project: &Project) -> Vec<String> {
     let all = names(&project.home).into_iter();
     all.filter(|name| name.starts_with("claudex-")).collect()
 }
 
-/// Begins a start and ends it by a signal once it has written this many of its scratch files, as far as it gets there.
+/// Starts a review, and ends it by a signal after it has written so many scratch files.
 fn ended_in_the_middle(project: &Project, signal: &str, files: usize) {
     let mut command = project.command("start review");
     let mut child = command

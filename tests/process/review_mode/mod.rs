@@ -1,4 +1,4 @@
-//! Review mode: changes in, findings and reports out, and not a byte of the project touched on the way.
+//! Review mode: it turns changes into findings and reports, and changes no byte of the project.
 
 mod changes;
 mod ends;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, check_length, id_of, tree};
 
-/// A repository with one commit on `main`.
+/// Returns a repository with one commit on `main`.
 fn project() -> Project {
     let project = Project::without_git();
     project.git(&["init", "--quiet", "-b", "main"]);
@@ -29,7 +29,7 @@ fn write(project: &Project, path: &str, text: &str) {
     std::fs::write(file, text).unwrap();
 }
 
-/// A project with changes that lint has something to say about.
+/// Returns a project with changes in which lint finds something.
 fn changed_project() -> Project {
     let project = project();
     write(
@@ -55,7 +55,7 @@ fn read(project: &Project, path: &str) -> String {
         .unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every file of the project but the loop's own, with its bytes: the work tree, and git's index, refs and objects.
+/// Returns every file of the project except the loop's: the work tree and git's data.
 fn theirs(project: &Project) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     let our_folders = [project.root.join(".claude"), project.root.join("reviews")];
     let mut files = tree(&project.root);
@@ -67,7 +67,7 @@ fn theirs(project: &Project) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     files
 }
 
-/// The project with the reviewer `mine`, which always answers with this finding.
+/// Adds the reviewer `mine`, which always reports this finding.
 fn answering(project: Project, finding: &Value) -> Project {
     let file = project.home.join("answer");
     let answer = json!({ "verdict": "findings", "findings": [finding] });

@@ -1,4 +1,4 @@
-//! The way of a review of changes: start, rounds, summary, and the messages on it.
+//! A review of changes: start, rounds, summary and messages.
 
 use std::path::Path;
 
@@ -84,7 +84,7 @@ fn review_from_start_to_summary_touches_no_file() {
     assert_eq!(project.field(&id, "phase"), "done");
     assert_eq!(theirs(&project), before);
 
-    // What the review itself left is no change to review.
+    // The files that the review left do not count as changes.
     project.git(&["stash", "--quiet", "--include-untracked"]);
     project.git(&["checkout", "--quiet", "stash@{0}^3", "--", "reviews"]);
     project.answers("start review", 2, "there is nothing to review");
@@ -164,7 +164,7 @@ fn refused_start_says_why_and_leaves_nothing() {
         changed.answers(&format!("start {line}"), 2, why);
     }
     assert_eq!(tree(&changed.root), before);
-    // One loop at a time, whichever mode.
+    // Only one loop at a time, in any mode.
     start(&changed, &[]);
     changed.answers("start plan x", 1, "already active");
     changed.answers("start review", 1, "already active");
@@ -224,7 +224,7 @@ fn each_round_has_the_next_persona() {
         "### Claudex review loop complete",
     );
 
-    // The user grants a further round. What is reviewed is what is there by then.
+    // The user grants a further round, which reviews the current changes.
     let more = project.run(&format!("more {id} --rounds 1")).exits(0).out;
     has(&more, "round 3 of 3 (Ops");
     has(&more, "Run the review of round 3");
@@ -287,7 +287,7 @@ fn given_base_is_kept_when_its_branch_moves() {
         project.git(&["add", "-A"]);
         project.git(&["commit", "--quiet", "-m", name]);
     }
-    // Which of the stacked branch's files the reviewer was shown last.
+    // The files of the stacked branch in the reviewer's last prompt.
     let status_of = |id: &str| {
         let copy = read(&project, &format!(".claude/claudex/{id}/changes.diff"));
         ["one", "two"].map(|file| copy.contains(&format!("+++ b/{file}\n")))

@@ -1,11 +1,11 @@
-//! What a client is called with, what it sees, and what of its events a user sees.
+//! The calls of clients, their environment, and the events that a user sees.
 
 use serde_json::json;
 
 use super::{Bench, claude_clean, claude_ends, codex_answers, codex_clean, one_finding};
 use crate::support::{begins, has, lacks};
 
-/// A line that keeps arguments, environment and stdin of the call in files.
+/// Returns a line that writes the call's arguments, environment and stdin to files.
 fn keeping(bench: &Bench) -> String {
     let note = |name| bench.note(name).display().to_string();
     let [arguments, environment, folder, stdin] =
@@ -19,7 +19,7 @@ fn read_note(bench: &Bench, name: &str) -> String {
     std::fs::read_to_string(bench.note(name)).unwrap()
 }
 
-/// Checks that two arguments of the call stand beside each other.
+/// Checks that two arguments of the call are adjacent.
 #[track_caller]
 fn has_pair(arguments: &str, first: &str, second: &str) {
     has(arguments, &format!("\n{first}\n{second}\n"));
@@ -85,7 +85,7 @@ fn claude_is_called_with_tools_that_read() {
         .with("ANTHROPIC_API_KEY", "k")
         .with("CLAUDECODE", "1")
         .configured("reviewer = \"claude\"\n");
-    // What counts inside a client is what the session's hook saw.
+    // Inside a client, the environment of the session's hook counts.
     bench.project.fire();
     bench.install("claude", &(keeping(&bench) + &claude_clean()));
     bench
@@ -174,7 +174,7 @@ fn flood_on_stderr_is_cut_everywhere() {
     }
 }
 
-/// Returns a script that answers by this one, and a question that sends an answer back by the other; each call leaves a line in a file.
+/// Returns a script with a first answer and another after a question. Each call is noted.
 fn repairing(bench: &Bench, first: &str, second: &str) -> String {
     let calls = bench.note("calls").display().to_string();
     format!(

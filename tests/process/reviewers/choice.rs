@@ -54,7 +54,7 @@ fn auto_without_quota_takes_next_installed_client() {
         "Round 1: codex could not run, claude reviewed instead: ",
     );
 
-    // A named reviewer has no others after it.
+    // A named reviewer has no substitute.
     let bench = Bench::new();
     bench.install("codex", &codex_fails("Quota exceeded. Check your plan."));
     bench.install("claude", &codex_clean());

@@ -1,9 +1,9 @@
-//! What is left of a reviewer after its review, when the review is interrupted, and when it is killed.
+//! Interrupted and killed reviews: the reviewer's processes, and the next review.
 
 use super::{Bench, codex_clean};
 use crate::support::{Background, has, is_alive, signal, wait_for};
 
-/// Returns a script that starts a child in its group, notes both ids, and goes on like this.
+/// Returns a script that starts a child in its group, notes both ids, and then runs `then`.
 fn with_child(bench: &Bench, then: &str) -> String {
     let file = bench.note("processes").display().to_string();
     format!(
@@ -16,7 +16,7 @@ fn noted_processes(bench: &Bench) -> Vec<u32> {
     text.lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-/// Starts a review by such a reviewer, and waits until both of its processes run.
+/// Starts a review with such a reviewer, and waits for both processes.
 fn review_in_background(then: &str) -> (Bench, Background) {
     let bench = Bench::new();
     bench.install("codex", &with_child(&bench, then));
@@ -52,7 +52,7 @@ fn reviewer_ended_with_its_session_has_not_failed() {
     let heeds_it = "trap 'exit 143' TERM\nwhile :; do sleep 0.01; done";
     for reviewer_ends in ["exec sleep 86400", heeds_it] {
         let (bench, review) = review_in_background(reviewer_ends);
-        // The reviewer is gone before the review hears of the end.
+        // The reviewer ends before the review gets the signal.
         (noted_processes(&bench).into_iter()).for_each(|pid| signal(pid, "TERM"));
         wait_for_end_of_group(&bench);
         review.signal("TERM");

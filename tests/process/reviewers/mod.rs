@@ -1,4 +1,4 @@
-//! Reviewers that are programs, from outside: the clients are scripts that emit the events which the real ones were seen to emit
+//! Reviewers that are programs. The clients are scripts that print events of the real ones
 //! (docs/dev/clients.md).
 
 mod calls;
@@ -30,12 +30,12 @@ impl Bench {
         Self { project, id }
     }
 
-    /// Makes the user's configuration, with these limits.
+    /// Writes the user's configuration with these limits.
     fn limit(&self, limits: &str) {
         write(&self.project.user_file(), format!("[limits]\n{limits}\n"));
     }
 
-    /// Puts a program into PATH: what `/bin/sh` does with this.
+    /// Puts a `/bin/sh` script into PATH.
     fn install(&self, name: &str, script: &str) -> PathBuf {
         let file = bin(&self.project).join(name);
         executable(&file, script);
@@ -47,12 +47,12 @@ impl Bench {
         self.project.run(&line)
     }
 
-    /// A file in the loop's folder.
+    /// Returns the path of a file in the loop's folder.
     fn file(&self, name: &str) -> PathBuf {
         self.project.folder().join(&self.id).join(name)
     }
 
-    /// A file outside of the project, for a script to leave something in.
+    /// Returns a path outside of the project for a script's notes.
     fn note(&self, name: &str) -> PathBuf {
         self.project.home.join(name)
     }
@@ -72,7 +72,7 @@ fn bin(project: &Project) -> PathBuf {
     project.home.join("the user's bin")
 }
 
-/// A script that reads its prompt, prints these lines and exits with this status.
+/// Returns a script that reads its prompt, prints these lines and exits with this status.
 fn says(lines: &[Value], status: i32) -> String {
     let text: Vec<String> = lines.iter().map(Value::to_string).collect();
     format!(
@@ -81,7 +81,7 @@ fn says(lines: &[Value], status: i32) -> String {
     )
 }
 
-/// A script that reads its prompt, complains and exits with this status.
+/// Returns a script that reads its prompt, prints this error and exits with this status.
 fn complains(text: &str, status: i32) -> String {
     format!("cat >/dev/null\ncat >&2 <<'END'\n{text}\nEND\nexit {status}\n")
 }
@@ -95,7 +95,7 @@ fn one_finding() -> Value {
         "recommendation": "write one", "file": null, "line": 1, "patch": null }] })
 }
 
-/// Codex's turn up to what comes of it.
+/// Returns the beginning of a Codex turn, followed by these events.
 fn codex_turn(then: &[Value]) -> Vec<Value> {
     let mut all = vec![
         json!({ "type": "thread.started", "thread_id": "01a20168-fa40-7220-85b3-584878d085ae" }),
@@ -105,7 +105,7 @@ fn codex_turn(then: &[Value]) -> Vec<Value> {
     all
 }
 
-/// A turn of Codex that ends with this answer.
+/// Returns a Codex turn with this answer.
 fn codex_answers(text: &str) -> String {
     let message = json!({ "type": "item.completed", "item": { "id": "item_0", "type": "agent_message", "text": text } });
     says(
@@ -114,12 +114,12 @@ fn codex_answers(text: &str) -> String {
     )
 }
 
-/// One that finds nothing.
+/// Returns a Codex turn without findings.
 fn codex_clean() -> String {
     codex_answers(&clean().to_string())
 }
 
-/// A turn of Codex that fails with this sentence.
+/// Returns a Codex turn that fails with this sentence.
 fn codex_fails(sentence: &str) -> String {
     let failed = json!({ "type": "turn.failed", "error": { "message": sentence } });
     says(
@@ -128,7 +128,7 @@ fn codex_fails(sentence: &str) -> String {
     )
 }
 
-/// A session of Claude Code up to what comes of it.
+/// Returns the beginning of a Claude Code session, followed by these events.
 fn claude_session(then: &[Value]) -> Vec<Value> {
     let tools = ["Glob", "Grep", "Read", "StructuredOutput"];
     let mut all =
@@ -137,7 +137,7 @@ fn claude_session(then: &[Value]) -> Vec<Value> {
     all
 }
 
-/// A session of Claude Code that ends well, with these properties of the result.
+/// Returns a successful Claude Code session with these properties of the result.
 fn claude_ends(result: Value) -> String {
     let mut ended = json!({ "type": "result", "subtype": "success", "is_error": false, "api_error_status": null });
     ended
@@ -147,12 +147,12 @@ fn claude_ends(result: Value) -> String {
     says(&claude_session(&[ended]), 0)
 }
 
-/// One that finds nothing.
+/// Returns a Claude Code session without findings.
 fn claude_clean() -> String {
     claude_ends(json!({ "structured_output": clean() }))
 }
 
-/// A session of Claude Code that fails with this error of its service.
+/// Returns a Claude Code session that fails with this error of its service.
 fn claude_fails(error: &str, status: Value, text: &str) -> String {
     let event = json!({ "type": "assistant", "message": { "content": [{ "type": "text", "text": text }] }, "error": error,
         "is_api_error_message": true, "api_error_status": status });

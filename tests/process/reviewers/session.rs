@@ -1,4 +1,4 @@
-//! A command inside a client's session goes by what the session's hooks saw: an agent's own environment chooses no reviewer.
+//! In a session, the environment of its hooks counts: an agent's own chooses no reviewer.
 
 use super::{bin, codex_clean};
 use crate::support::{Project, Ran, executable, has, id_of, path_without_clients};
@@ -7,7 +7,7 @@ const MINE: &str = "reviewer = \"mine\"\nevidence = \"optional\"\n[reviewers.min
                     arguments = [\"No substantive findings.\"]\n";
 const LINT: &str = "reviewer: lint (auto)";
 
-/// Makes a project with this before all else in the user's PATH.
+/// Returns a project with this folder first in the user's PATH.
 fn with_path(folder: impl Fn(&Project) -> std::path::PathBuf) -> Project {
     let project = Project::new().with("CLAUDEX_REVIEWER", "");
     let folder = folder(&project);
@@ -16,7 +16,7 @@ fn with_path(folder: impl Fn(&Project) -> std::path::PathBuf) -> Project {
     project.with("PATH", &path)
 }
 
-/// Makes a loop of session `s1` in round 1.
+/// Starts a loop of session `s1` in round 1.
 fn reviewing(project: &Project) -> String {
     let id = project.start(&[]);
     project.plan("# Plan\n\nMove the queue.\n");
@@ -24,7 +24,7 @@ fn reviewing(project: &Project) -> String {
     id
 }
 
-/// Makes such a project and loop. The user has this as `codex` in bin/.
+/// Returns such a project and loop. The user has this script as `codex` in bin/.
 fn project(codex: Option<&str>) -> (Project, String) {
     let project = with_path(bin);
     if let Some(script) = codex {
@@ -34,14 +34,14 @@ fn project(codex: Option<&str>) -> (Project, String) {
     (project, id)
 }
 
-/// Writes a program into a folder below the user's bin/, and gives a PATH that begins with it.
+/// Writes a program below the user's bin/, and returns a PATH that begins with its folder.
 fn install(project: &Project, folder: &str, name: &str, script: &str) -> String {
     let folder = bin(project).join(folder);
     executable(&folder.join(name), script);
     format!("{}:{}", folder.display(), path_without_clients())
 }
 
-/// Runs a command of the agent's of session `s1`, in an environment of its making.
+/// Runs a command as the agent of session `s1`, in its own environment.
 fn as_agent(project: &Project, line: &str, variables: &[(&str, &str)]) -> Ran {
     let mut command = project.command(line);
     command
@@ -63,7 +63,7 @@ fn codex_in_agents_own_path_is_not_asked() {
             .exits(code)
             .says(shown);
         if codex.is_some() {
-            // Outside a client the caller's own environment counts.
+            // Outside a client, the caller's environment counts.
             let mut command = project.command(&review);
             let ran = Ran::new(command.env("PATH", &path).output().unwrap()).exits(0);
             ran.says("no substantive findings");

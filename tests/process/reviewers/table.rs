@@ -1,4 +1,4 @@
-//! The failure table of docs/reviewers.md: each row is played, and no case is without its row.
+//! The failure table of docs/reviewers.md: each row is played, and each case has a row.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::support::has;
 
-/// A test of a row, as the document has it.
+/// A row of the document.
 #[derive(Debug)]
 struct Row {
     name: String,
@@ -39,7 +39,7 @@ fn rows() -> Vec<Row> {
         .collect()
 }
 
-/// Rows that need more than a script: the test that plays each, by file and name.
+/// Rows that other tests play, by file and name.
 const ELSEWHERE: [(&str, &str, &str); 3] = [
     (
         "writes",
@@ -58,7 +58,7 @@ const ELSEWHERE: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Rows of clients that fail with a sentence: the row, the error's name and status if Claude Code has them, the sentence.
+/// Rows of clients that fail with a sentence: the row, Claude Code's error and status, the text.
 const SENTENCES: &str = "\
 codex-key | | unexpected status 401 Unauthorized: Incorrect API key provided: x., url: http://h/v1
 codex-no-key | | Missing environment variable: `STANDIN_KEY`.
@@ -76,11 +76,10 @@ claude-service | server_error 529 | API Error: 529 Overloaded.
 claude-refused | server_error null | API Error: Connection refused (ECONNREFUSED)
 claude-model | model_not_found 404 | There's an issue with the selected model (nope). It may not exist.";
 
-/// A row's name, the script of the client that plays it, and the flags of the review. The client is Codex for `codex-…`
-/// and Claude Code for `claude-…`; for other names it plays no part which one it is.
+/// A row's name, the client's script, and the flags of the review. The client is Codex for
+/// `codex-…`, Claude Code for `claude-…`, and any for other names.
 type Case = (&'static str, String, &'static str);
 
-/// Every other row.
 fn cases() -> Vec<Case> {
     let sentences = SENTENCES.lines().map(|line| {
         let cells: Vec<&str> = line.splitn(3, '|').map(str::trim).collect();
@@ -156,7 +155,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The rows that Claude Code plays though their names do not begin with its name.
+/// The other rows that Claude Code plays.
 const BY_CLAUDE: [&str; 4] = ["silent", "crash", "failed", "too-much"];
 
 #[test]

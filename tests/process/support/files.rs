@@ -1,4 +1,4 @@
-//! Files that a test writes or looks at.
+//! Files that a test writes or reads.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ pub(crate) fn yaml(text: &str) -> serde_yaml::Mapping {
     serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 
-/// Every file below a folder with its bytes, and every folder; for "nothing was changed".
+/// Returns every file below a folder with its bytes, and every folder, to compare two states.
 pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn tree(folder: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     found
 }
 
-/// Copies folders with everything below them, links and times as they are, into another one.
+/// Copies whole folders, with links and times, into another folder.
 pub(crate) fn copy_into(folders: &[&Path], into: &Path) {
     let copied = Command::new("cp")
         .arg("-a")
@@ -46,8 +46,8 @@ pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Writes a shell script, and the folders above it. Another process writes it: a child that another test forks meanwhile would
-/// have the file open, too, and then nobody could run it.
+/// Writes a shell script, and the folders above it. Another process writes it: a child that another
+/// test forks meanwhile would keep our own file open, so that nobody could run it.
 pub(crate) fn executable(path: &Path, script: &str) {
     write(path, "");
     let mut writer = Command::new("/bin/sh");

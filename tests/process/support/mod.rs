@@ -1,11 +1,11 @@
-//! A project that loops run in, as the tests see it: a git repository below a path with a space and letters outside of
-//! ASCII, and the real binary in an environment without anything from this machine.
+//! The project of a test: a git repository in a path with a space and a letter outside of ASCII,
+//! and the real binary in an environment without anything from this machine.
 //!
-//! A reviewer `fake-ITEM` is in the user's configuration by the time a command names it: plugin/tests/fake-reviewer.sh, which plays
-//! that item, or of `fake-ITEM.ITEM` one in each round.
+//! A reviewer `fake-ITEM` is configured when a command names it: plugin/tests/fake-reviewer.sh
+//! answers with that item, or with one of `fake-ITEM.ITEM` in each round.
 //!
-//! Every answer of the Stop hook that a test gets was checked against what holds for all of them: see [`Stop::read`].
-//! Nothing here sleeps for a fixed time to let something happen: [`wait_for`] waits for what has to become true.
+//! [`Stop::read`] checks the promises for every answer of the Stop hook. No test sleeps for a fixed
+//! time: [`wait_for`] waits for a condition.
 
 mod files;
 mod processes;
@@ -44,14 +44,14 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// An empty git repository.
+    /// Creates an empty git repository.
     pub(crate) fn new() -> Self {
         let project = Self::without_git();
         project.git(&["init", "--quiet", "--template="]);
         project
     }
 
-    /// An empty folder.
+    /// Creates an empty folder.
     pub(crate) fn without_git() -> Self {
         Self::with_folder("my plän's (1)")
     }
@@ -79,7 +79,7 @@ impl Project {
         copy
     }
 
-    /// Makes the project and the home as they were in the copy.
+    /// Restores the project and the home from the copy.
     pub(crate) fn restore(&self, copy: &tempfile::TempDir) {
         for folder in [&self.root, &self.home] {
             std::fs::remove_dir_all(folder).unwrap();
@@ -88,12 +88,12 @@ impl Project {
         }
     }
 
-    /// Keeps the files beyond the project's end.
+    /// Keeps the files after the project is dropped.
     pub(crate) fn keep(&self) -> Arc<tempfile::TempDir> {
         Arc::clone(&self.kept)
     }
 
-    /// A project whose loop is in round 1, with a plan, and its id. `flags` stand before the topic.
+    /// Returns a project with a plan and a loop in round 1, and its id. `flags` precede the topic.
     pub(crate) fn reviewing(flags: &[&str]) -> (Self, String) {
         let project = Self::new();
         let id = project.start(flags);
@@ -103,7 +103,7 @@ impl Project {
         (project, id)
     }
 
-    /// Has the user install another plugin, with this command as its Stop hook. Its script works on our state folder.
+    /// Installs another plugin for the user. Its Stop hook runs this command on our state folder.
     pub(crate) fn rival(&self, name: &str, command: &str) {
         let config = self.home.join(".claude");
         let root = self.home.join("a plugin");
@@ -120,7 +120,7 @@ impl Project {
         write(&config.join("settings.json"), settings.to_string());
     }
 
-    /// The project with a variable set in every command's environment.
+    /// Returns the project with a variable in every command's environment.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
@@ -136,13 +136,13 @@ impl Project {
         self.root.join(".claude/claudex.toml")
     }
 
-    /// The project with this as the user's own configuration, and no reviewer in the environment before it.
+    /// Sets the user's configuration, and removes the reviewer from the environment.
     pub(crate) fn configured(self, toml: impl AsRef<[u8]>) -> Self {
         write(&self.user_file(), toml);
         self.with("CLAUDEX_REVIEWER", "")
     }
 
-    /// Adds a reviewer of kind `command` to the user's own configuration, if it has none of this name.
+    /// Adds a reviewer of kind `command` to the user's configuration, unless the name exists.
     pub(crate) fn add_reviewer(&self, name: &str, program: &str, arguments: &[&str]) {
         static ADDING: Mutex<()> = Mutex::new(());
         let _one_at_a_time = ADDING.lock();
@@ -152,7 +152,7 @@ impl Project {
         if text.contains(&table) {
             return;
         }
-        // A JSON string is one of TOML as well.
+        // A JSON string is also a TOML string.
         let program = json!(program);
         let arguments = json!(arguments);
         text += &format!(
@@ -187,7 +187,7 @@ impl Project {
         ran.exits(0);
     }
 
-    /// A command with the project's environment, and PATH alone from this machine.
+    /// Gives a command the project's environment. Only PATH is from this machine.
     fn clean(&self, mut command: Command) -> Command {
         self.add_fakes(&command);
         command.env_clear();
@@ -199,7 +199,7 @@ impl Project {
             .env("HOME", &self.home)
             .env("XDG_STATE_HOME", self.home.join("state"))
             .env("XDG_CONFIG_HOME", self.home.join("config"))
-            // `auto` would take whatever this machine has; a test that wants it sets the variable to nothing.
+            // `auto` depends on the machine: a test that uses it sets the variable to nothing.
             .env("CLAUDEX_REVIEWER", "lint")
             .env("TMPDIR", &self.home)
             .env("LANG", "C.UTF-8")
@@ -210,14 +210,14 @@ impl Project {
         command
     }
 
-    /// The binary, in the project's folder.
+    /// Returns the binary's command, in the project's folder.
     pub(crate) fn command(&self, line: impl Line) -> Command {
         let mut command = Command::new(program());
         command.args(line.words()).current_dir(&self.root);
         self.clean(command)
     }
 
-    /// A program of the system, in the project's folder, that finds the binary in its PATH.
+    /// Returns a system program's command, in the project's folder, with the binary in its PATH.
     pub(crate) fn shell(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.root);
@@ -231,9 +231,9 @@ impl Project {
         command
     }
 
-    /// The binary on a disk that is full, for root too: no file can be made longer.
+    /// Returns the binary's command on a full disk, also for root: no file can grow.
     pub(crate) fn on_a_full_disk(&self, arguments: &[&str]) -> Command {
-        // 25 is SIGXFSZ: ignored, so that a write that is too long fails as one on a full disk does.
+        // With 25 (SIGXFSZ) ignored, a long write fails as on a full disk.
         let limited = "trap '' 25; ulimit -f 0; exec claudex-loop \"$@\"";
         self.shell("sh", &[&["-c", limited, "sh"], arguments].concat())
     }
@@ -242,7 +242,7 @@ impl Project {
         Ran::new(self.command(line).output().unwrap())
     }
 
-    /// Runs it, and fails the test if the exit code is another, or neither output stream has the text.
+    /// Runs it. Fails if the exit code differs, or no output stream has the text.
     #[track_caller]
     pub(crate) fn answers(&self, line: impl Line, code: i32, text: &str) {
         self.run(line).exits(code).says(text);
@@ -254,21 +254,21 @@ impl Project {
         Ran::new(command.current_dir(folder).output().unwrap())
     }
 
-    /// Runs it, and reads the JSON that it prints.
+    /// Runs it, and returns the JSON output.
     #[track_caller]
     pub(crate) fn json(&self, line: impl Line) -> Value {
         let ran = self.run(line);
         serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
     }
 
-    /// Starts it and does not wait for it.
+    /// Starts it without waiting for it.
     pub(crate) fn spawn(&self, line: impl Line) -> Background {
         let mut command = self.command(line);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Background::new(command.spawn().unwrap())
     }
 
-    /// Runs a hook on an event. The project is its `cwd` unless it has another one.
+    /// Runs a hook on an event. `cwd` is by default the project.
     pub(crate) fn hook(&self, name: &str, mut event: Value) -> Ran {
         if event.is_object() && event.get("cwd").is_none() {
             event["cwd"] = self.root.to_str().unwrap().into();
@@ -285,7 +285,7 @@ impl Project {
         Ran::new(command.output().unwrap())
     }
 
-    /// [`answers`](Self::answers) for an agent of a session.
+    /// Runs it as an agent of a session, with the checks of [`answers`](Self::answers).
     #[track_caller]
     pub(crate) fn answers_in(&self, session: &str, line: impl Line, code: i32, text: &str) {
         self.run_in_session(session, line).exits(code).says(text);
@@ -295,7 +295,7 @@ impl Project {
         feed(self.command(line), stdin)
     }
 
-    /// Starts a plan loop from a terminal and gives its id.
+    /// Starts a plan loop from a terminal, and returns its id.
     #[track_caller]
     pub(crate) fn start(&self, flags: &[&str]) -> String {
         let arguments = [&["start", "plan"], flags, &["Move the queue"]].concat();
@@ -304,7 +304,7 @@ impl Project {
         id_of(&ran)
     }
 
-    /// A stop of session `s1`.
+    /// Stops session `s1`.
     #[track_caller]
     pub(crate) fn fire(&self) -> Stop {
         self.fire_as("s1")
@@ -315,7 +315,7 @@ impl Project {
         self.fire_with(json!({ "session_id": session }))
     }
 
-    /// A stop with more of the client's input: `cwd` and the event's name are added if they are missing.
+    /// Stops with more input of the client. Adds `cwd` and the event's name if they are missing.
     #[track_caller]
     pub(crate) fn fire_with(&self, input: Value) -> Stop {
         self.fire_from(&self.root, input)
@@ -349,24 +349,24 @@ impl Project {
         );
     }
 
-    /// Types a slash command, and runs the program with `--from-prompt` as the command's text has the agent do.
+    /// Types a slash command, and runs the program with `--from-prompt` as the agent does.
     pub(crate) fn slash(&self, session: &str, line: &str, verb: &str) -> Ran {
         self.type_line(session, line);
         self.run_in_session(session, &format!("{verb} --from-prompt"))
     }
 
-    /// A review by a reviewer of this name.
+    /// Runs a review with a reviewer of this name.
     pub(crate) fn review(&self, id: &str, reviewer: &str) -> Ran {
         self.run(&["review", id, "--reviewer", reviewer])
     }
 
-    /// Reviews, and fails the test if the exit code is another, or neither output stream has the text.
+    /// Runs a review. Fails if the exit code differs, or no output stream has the text.
     #[track_caller]
     pub(crate) fn reviews(&self, id: &str, reviewer: &str, code: i32, text: &str) {
         self.review(id, reviewer).exits(code).says(text);
     }
 
-    /// Has a loop archived as one that showed no sign of life for hours.
+    /// Archives a loop as one without a sign of life for hours.
     #[track_caller]
     pub(crate) fn sweep(&self, id: &str) {
         age(&self.state_path(id), Duration::from_hours(24));
@@ -402,7 +402,7 @@ impl Project {
         std::fs::read_to_string(self.state_path(id)).unwrap()
     }
 
-    /// A field of the state file, read as YAML.
+    /// Returns a field of the state file, read as YAML.
     #[track_caller]
     pub(crate) fn field(&self, id: &str, field: &str) -> String {
         match yaml(&self.state(id)).get(field) {
@@ -413,17 +413,17 @@ impl Project {
         }
     }
 
-    /// The prompt in the loop's last review.
+    /// Returns the prompt of the loop's last review.
     pub(crate) fn prompt(&self, id: &str) -> String {
         std::fs::read_to_string(self.folder().join(format!("{id}-prompt.txt"))).unwrap()
     }
 
-    /// The script that runs the loop's review.
+    /// Returns the script that runs the loop's review.
     pub(crate) fn runner(&self, id: &str) -> PathBuf {
         self.folder().join(format!("{id}-runner.sh"))
     }
 
-    /// The journal's lines.
+    /// Returns the journal's lines.
     pub(crate) fn journal(&self, id: &str) -> Vec<Value> {
         let path = self.folder().join(id).join("journal.jsonl");
         std::fs::read_to_string(path)
@@ -433,7 +433,7 @@ impl Project {
             .collect()
     }
 
-    /// The names of the changes in the journal, in order.
+    /// Returns the names of the changes in the journal, in order.
     pub(crate) fn changes(&self, id: &str) -> Vec<String> {
         self.journal(id)
             .iter()
@@ -456,7 +456,7 @@ impl Project {
             .join(format!("findings-round-{round}.md"))
     }
 
-    /// Returns the documents of a loop that were replaced after an edit by hand, with their bytes.
+    /// Returns the loop's documents that were replaced after an edit by hand, with their bytes.
     pub(crate) fn replaced(&self, id: &str) -> Vec<(PathBuf, Vec<u8>)> {
         let entries = std::fs::read_dir(self.folder().join(id)).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());
@@ -482,7 +482,7 @@ impl Project {
         let before = self.runs(id);
         let background = self.spawn(&format!("review {id} {flags}"));
         let pid = background.id();
-        // Before the run is noted the children are git's, which looks at the work tree.
+        // Before the run is noted, the children are git's, which reads the work tree.
         wait_for("a reviewer that runs", || {
             self.runs(id) > before && !descendants(pid).is_empty()
         });
@@ -490,8 +490,8 @@ impl Project {
     }
 }
 
-/// The folders of this machine's PATH in which no client is installed: `auto` is to find those of the test alone. The tests need
-/// a shell, git and their like too, not more.
+/// Returns the folders of this machine's PATH without a client, so that `auto` finds only those of
+/// the test. The tests also need a shell, git and similar tools from it.
 pub(crate) fn path_without_clients() -> String {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let holds_a_client = |folder: &PathBuf| {
@@ -507,7 +507,7 @@ pub(crate) fn path_without_clients() -> String {
     joined.into_string().expect("PATH is UTF-8")
 }
 
-/// A plan with nothing in it that `lint` could object to is long; this is one of the repository's examples.
+/// Returns one of our examples: a plan without `lint` findings is long.
 pub(crate) fn thorough_plan() -> String {
     std::fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plans/thorough.md"),
@@ -515,7 +515,7 @@ pub(crate) fn thorough_plan() -> String {
     .unwrap()
 }
 
-/// The program under test: our own binary, or one that was built elsewhere.
+/// Returns the path of the program under test: our own binary, or one built elsewhere.
 pub(crate) fn program() -> PathBuf {
     match std::env::var_os("CLAUDEX_LOOP_UNDER_TEST") {
         Some(program) => program.into(),

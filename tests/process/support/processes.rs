@@ -1,4 +1,4 @@
-//! Processes that a test starts or looks for, none of which outlives it.
+//! Processes that a test starts or looks for. None outlives it.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use super::Ran;
 /// The longest wait on a loaded machine for work of milliseconds.
 pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Waits until something is true.
+/// Waits until a condition is true.
 pub(crate) fn wait_for(what: &str, mut is_true: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_true() {
@@ -17,7 +17,7 @@ pub(crate) fn wait_for(what: &str, mut is_true: impl FnMut() -> bool) {
     }
 }
 
-/// Does some work, which must be done within a minute.
+/// Runs a function, which must end within a minute.
 #[track_caller]
 pub(crate) fn within_a_minute<T: Send + 'static>(
     what: &str,
@@ -29,7 +29,7 @@ pub(crate) fn within_a_minute<T: Send + 'static>(
     done.unwrap_or_else(|_| panic!("{what}: it hangs, or failed"))
 }
 
-/// A process that does not outlive its test.
+/// A process that is killed with its test.
 pub(crate) struct Background(Option<Child>);
 
 impl Background {
@@ -63,7 +63,7 @@ impl Drop for Background {
     }
 }
 
-/// Sends a process a signal by name, such as TERM. One that has ended does not hear it.
+/// Sends a process a signal by name, such as TERM. Ignores processes that have ended.
 pub(crate) fn signal(pid: u32, name: &str) {
     let _ = Command::new("kill")
         .args(["-s", name, &pid.to_string()])
@@ -71,12 +71,12 @@ pub(crate) fn signal(pid: u32, name: &str) {
         .status();
 }
 
-/// Whether a process is there and has not ended.
+/// Whether a process exists and has not ended.
 pub(crate) fn is_alive(pid: u32) -> bool {
     ps().iter().any(|(found, _)| *found == pid)
 }
 
-/// The processes that this one started, and theirs, as long as they run.
+/// Returns the running descendants of a process.
 pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     let all = ps();
     let mut found = vec![pid];
@@ -93,7 +93,7 @@ pub(crate) fn descendants(pid: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
-/// Process and parent of all that run; those that ended and were not waited for are left out.
+/// Returns process and parent of all running processes, without zombies.
 fn ps() -> Vec<(u32, u32)> {
     let output = Command::new("ps")
         .args(["-A", "-o", "pid=", "-o", "ppid=", "-o", "stat="])

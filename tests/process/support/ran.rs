@@ -1,4 +1,4 @@
-//! Commands: how they are written, and what came of one that ended.
+//! Command lines, and the outcome of a command.
 
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -25,7 +25,7 @@ impl Ran {
         }
     }
 
-    /// Fails the test if the exit code is another.
+    /// Fails the test if the exit code differs.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(
@@ -49,7 +49,7 @@ impl Ran {
     }
 }
 
-/// A command line: a text that is split as a shell splits it, or its words.
+/// A command line: a text that is split like a shell's, or its words.
 pub(crate) trait Line {
     fn words(self) -> Vec<String>;
 }
@@ -92,7 +92,7 @@ pub(crate) fn feed(mut command: Command, stdin: &[u8]) -> Ran {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that does not read is no failure of the test's.
+    // Not every command reads its stdin.
     let _ = child.stdin.take().expect("piped").write_all(stdin);
     Ran::new(child.wait_with_output().unwrap())
 }
@@ -107,7 +107,7 @@ pub(crate) fn is_id(text: &str) -> bool {
         && random.len() == 6 && random.bytes().all(hex))
 }
 
-/// The id that `start` printed.
+/// Returns the id that `start` printed.
 #[track_caller]
 pub(crate) fn id_of(started: &Ran) -> String {
     let line = started

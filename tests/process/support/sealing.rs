@@ -1,10 +1,10 @@
-//! Journals as another version of the program would have written them.
+//! Journals as another version of the program writes them.
 
 use super::Project;
 use super::seal::rewrite_journal;
 
 impl Project {
-    /// Changes every line in a loop's journal, sealed again with the user's key, and the state file.
+    /// Changes every line of a loop's journal and the state file. Seals with the user's key.
     pub(crate) fn rewrite(&self, id: &str, edit: impl Fn(&str) -> String) {
         rewrite_journal(&self.folder(), &self.state_home(), id, &edit).unwrap();
         let state = edit(&self.state(id));

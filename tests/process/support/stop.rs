@@ -1,4 +1,4 @@
-//! What the Stop hook answered, held to what every answer of it has to be.
+//! The answer of the Stop hook, with the checks for every answer.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::{Ran, has, is_id};
 /// The answer of the Stop hook.
 #[derive(Debug)]
 pub(crate) struct Stop {
-    /// The reason of a block, or the text of a reminder; None: the turn may end.
+    /// The reason of a block, or the text of a reminder. `None` if the turn may end.
     pub(crate) reason: Option<String>,
     /// Whether it is a reminder.
     pub(crate) reminds: bool,
@@ -16,9 +16,9 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Reads an answer, and checks what holds for all: exit 0, one JSON object on one line and nothing else, no key that
-    /// the client does not know, a reason under 9,000 characters that names the loop and how to cancel it, no more words than an
-    /// agent reads every round, and a blank line before the table.
+    /// Reads an answer. Checks exit 0, one line with one JSON object, keys that the client knows, a
+    /// reason under 9,000 characters with the loop and its cancel command, the word limits, and a
+    /// blank line before the table.
     #[track_caller]
     pub(crate) fn read(ran: &Ran) -> Self {
         assert_eq!(ran.code, 0, "a hook always exits 0: {ran:?}");
@@ -58,14 +58,14 @@ impl Stop {
         }
     }
 
-    /// The text of what must be a reminder.
+    /// Returns the text. Fails if it is no reminder.
     #[track_caller]
     pub(crate) fn reminded(self) -> String {
         assert!(self.reminds, "expected a reminder: {self:?}");
         self.reason.unwrap_or_default()
     }
 
-    /// The text that has the agent go on: the reason of a block, or a reminder.
+    /// Returns the reason of a block, or the text of a reminder. Fails if the turn may end.
     #[track_caller]
     pub(crate) fn blocked(self) -> String {
         match self.reason {
@@ -74,7 +74,7 @@ impl Stop {
         }
     }
 
-    /// The note of what must be an approval; empty if there is none.
+    /// Returns the note of an approval, empty if there is none. Fails on a block.
     #[track_caller]
     pub(crate) fn approved(self) -> String {
         if let Some(reason) = self.reason {
@@ -104,7 +104,7 @@ fn check_reason(reason: &str) {
     }
 }
 
-/// Checks that a text for the agent is short: 120 words, 80 in the blocks of a round after the first.
+/// Checks the word limit for an agent: 120, but 80 in the blocks of later rounds.
 #[track_caller]
 pub(crate) fn check_length(text: &str) {
     let title = text.strip_prefix("### Claudex round ");
@@ -118,7 +118,7 @@ pub(crate) fn check_length(text: &str) {
     );
 }
 
-/// Returns the words of a block that are ours to keep short: no command, no file, no finding, and nothing else that is quoted.
+/// Returns our own words in a block: no command, file or finding, and no other quoted text.
 fn words_of_ours(reason: &str) -> Vec<String> {
     let quoted = [
         "- High: ",
@@ -130,7 +130,7 @@ fn words_of_ours(reason: &str) -> Vec<String> {
         "    ",
     ];
     let is_ours = |line: &&str| !quoted.iter().any(|start| line.starts_with(start));
-    // Of what is cut at a fence, at a backquote or at a quote, every second piece is between two.
+    // After a split at fences, backquotes or quotes, every second piece is quoted.
     let outside =
         |text: &str, mark: &str| text.split(mark).step_by(2).collect::<Vec<_>>().join(" ");
     let text = outside(reason, "```");

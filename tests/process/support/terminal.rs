@@ -1,4 +1,4 @@
-//! The binary on a terminal, and what stood on its screen.
+//! The binary on a terminal, and its screen.
 
 #[path = "../../support/terminal.rs"]
 mod pseudo;
@@ -9,7 +9,7 @@ use super::{Line, Project};
 #[derive(Debug)]
 pub(crate) struct Screen {
     pub(crate) code: i32,
-    /// The lines, what was typed among them.
+    /// The lines, with the typed text.
     pub(crate) lines: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ impl Screen {
 }
 
 impl Project {
-    /// Runs the binary on a terminal of so many columns and 24 rows, at which this is typed.
+    /// Runs the binary on a terminal with this many columns and 24 rows, and types this text.
     pub(crate) fn on_terminal(&self, columns: u16, line: impl Line, typed: &str) -> Screen {
         let (code, screen) = pseudo::run(self.command(line), columns, typed);
         Screen {

@@ -1,10 +1,10 @@
-//! What is tried on a loop and refused, or undone, is in its journal.
+//! The journal has refused and undone attempts on a loop.
 
 use serde_json::Value;
 
 use crate::support::{Project, has};
 
-/// The notes of one kind, their data alone.
+/// Returns the data of the notes of one kind.
 fn notes(project: &Project, id: &str, kind: &str) -> Vec<Value> {
     let journal = project.journal(id).into_iter();
     let notes = journal.filter(|entry| entry["note"] == kind);
@@ -42,7 +42,7 @@ fn findings_no_review_wrote_prove_nothing() {
     let why = "round 1 was not reviewed yet";
     project.answers(&format!("mark-done {id}"), 1, why);
 
-    // The file for people is no evidence beside a verdict either.
+    // The findings file for people is no evidence either.
     project.review(&id, "fake-findings").exits(0);
     forge();
     project.answers(&format!("mark-done {id}"), 1, "high=1 medium=1");
@@ -83,7 +83,7 @@ fn agent_may_not_choose_the_reviewer() {
         refused.last().unwrap()["tried"],
         "review --reviewer fake-clean"
     );
-    // The user may, and an agent may name the reviewer that they chose.
+    // The user may, and an agent may name the user's reviewer.
     project.run(&review).exits(0);
     let (project, id) = Project::reviewing(&[]);
     let project = project.configured("reviewer = \"lint\"\n");

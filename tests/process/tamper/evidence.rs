@@ -1,4 +1,4 @@
-//! Evidence edited or made up by hand.
+//! Evidence that is edited or forged by hand.
 
 use std::time::Instant;
 

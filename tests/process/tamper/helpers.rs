@@ -1,8 +1,8 @@
-//! Shell helpers that would go past the machine.
+//! Shell helpers that bypass the machine.
 
 use crate::support::Project;
 
-/// The path to a loop's state file, quoted for [`Line`](crate::support::Line).
+/// Returns the path of a loop's state file, quoted for [`Line`](crate::support::Line).
 fn state_path_argument(project: &Project, id: &str) -> String {
     format!("{:?}", project.state_path(id))
 }
@@ -45,7 +45,7 @@ fn helper_sets_no_field_of_the_machine() {
     project.fire().blocked();
     assert_eq!(project.replaced(&id), []);
 
-    // With optional evidence it sets what the seeds' scripts set, but never the phase.
+    // With optional evidence it sets the fields that the seeds' scripts set, but never the phase.
     let project = project.with("CLAUDEX_EVIDENCE", "optional");
     project
         .run(&format!("state set {path} phase done"))

@@ -1,4 +1,4 @@
-//! What is starved or locked out in the middle.
+//! A held lock and a full disk.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What is edited by hand, broken or starved: it is found out, nothing is lost, and the loop goes on.
+//! Edits by hand and lack of resources: they are detected, nothing is lost, the loop continues.
 
 mod attempts;
 mod evidence;

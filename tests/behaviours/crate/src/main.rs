@@ -22,7 +22,7 @@ impl ask::OnStop for Usual {}
 impl run::OnStop for Usual {}
 impl wait::OnStop for Usual {}
 
-/// The store of a machine below a root, and its one loop.
+/// Opens the store of a machine below a root, with its only loop.
 fn open_store(root: &str, spec: &'static claudex_loop::store::StateSpec) -> (Store, Option<LoopId>) {
     let home = claudex_loop::StateHome::at(format!("{root}/state-home"));
     let store = Store::at(format!("{root}/.loops").into(), root.into(), spec, home);
@@ -50,7 +50,7 @@ fn read_permissions() -> Permissions {
     Permissions { commands, file: Some(file.into()), ..Permissions::default() }
 }
 
-/// Waits, with the loop opened, until the file exists that the test names: so that many are opened at one revision.
+/// Waits with the open loop for the test's file, so that many processes hold one revision.
 fn gate() {
     if let Ok(gate) = std::env::var("EVERY_GATE") {
         std::fs::write(format!("{gate}.{}", std::process::id()), "").unwrap();
