@@ -41,6 +41,7 @@ fn loop_from_an_archive_is_left_alone() {
         assert_ne!(ran.code, 0, "{verb}");
         ran.says("is not yours").says(&adopt);
     }
+    project.answers("adopt", 1, &adopt);
     project.answers("list", 0, "is not yours");
     project.answers("status", 0, "is not yours");
     let ran = project.run("start plan x").exits(1);

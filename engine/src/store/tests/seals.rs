@@ -202,6 +202,10 @@ fn changed_line_in_the_middle_makes_loop_not_ours() {
     );
     assert!(store.take_over(&id, "person").unwrap());
     assert_eq!(store.journal(&id).unwrap().len(), 1);
+
+    write(&store, &id, &[b"\0\n".to_vec()]);
+    let error = store.take_over(&id, "person").unwrap_err().to_string();
+    assert!(error.contains("journal.jsonl: invalid data"), "{error}");
 }
 
 #[test]
