@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, with_help};
 use super::info::ProgramInfo;
 use super::locate::{self, StateFolders};
 use super::shell;
@@ -93,13 +93,9 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
                 give_up(info, id, "\nto cancel it")
             );
         }
-        Ok(Err(error)) => {
-            let error = error.into();
-            help(info, store.root(), &error).map(|help| format!("{error}; {help}"))
-        }
-        Err(_) => None,
+        Ok(Err(error)) => explain(info, store, &error.into()),
+        Err(_) => "finish it with the program that began it".to_owned(),
     };
-    let help = help.unwrap_or_else(|| "finish it with the program that began it".to_owned());
     let rollback = info.command("rollback");
     format!("{help}\nor archive every loop of the project:{rollback}")
 }
@@ -122,10 +118,15 @@ pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
 /// Returns the error of a loop that could not be opened in one line, with its path and help.
 pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &Refusal) -> String {
     let path = text::shown(store.path_of(id));
-    let mut line = error.to_string();
-    if !line.starts_with(&path) {
-        line = format!("{path}: {line}");
+    let line = explain(info, store, error);
+    match line.strip_prefix(&path) {
+        Some(_) => line,
+        None => format!("{path}: {line}"),
     }
-    let help = help(info, store.root(), error).map(|help| format!("; {help}"));
-    line + &help.unwrap_or_default()
+}
+
+/// Returns an error with the user's options, or else its help, in one sentence.
+fn explain(info: &ProgramInfo, store: &Store, error: &Refusal) -> String {
+    let help = help(info, store.root(), error);
+    help.map_or_else(|| with_help(error), |help| format!("{error}; {help}"))
 }

@@ -71,10 +71,9 @@ pub fn place_of(store: &Store, id: &LoopId) -> Store {
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
     let folders = StateFolders::find_here(info.state)?;
     let active = folders.active();
-    let usable = active.partition_point(|(_, one)| one.problem.is_none());
-    if usable > 1 {
-        let usable = active[..usable].iter();
-        let ids: Vec<_> = usable.map(|(_, one)| one.id.as_str()).collect();
+    let usable = active.iter().filter(|(_, one)| one.problem.is_none());
+    let ids: Vec<_> = usable.map(|(_, one)| one.id.as_str()).collect();
+    if ids.len() > 1 {
         let problem = format!("more than one loop is active: {}", ids.join(", "));
         return Err(Failure::refuse(problem, "give one of these ids"));
     }

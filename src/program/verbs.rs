@@ -17,6 +17,7 @@ use crate::process::environment::GUARD;
 use crate::text;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args as _};
+use miette::Diagnostic as _;
 
 /// The result of a command that may change a loop: the loop as it is now, or the refused transition. A failure changed nothing.
 type Taken<A> = Result<Result<A, Refused<A>>, Failure>;
@@ -241,7 +242,8 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         |edge| loop_message::call(id.as_str(), &edge),
     );
     let unchanged = || {
-        let help = program.extension.refusal_help(&*refused.held, &transition);
+        let of_fault = refused.refusal.help().map(|help| help.to_string());
+        let help = of_fault.or_else(|| program.extension.refusal_help(&*refused.held, &transition));
         help.unwrap_or_else(|| messages::unchanged(raw))
     };
     let (message, help) = match &*refused.refusal {

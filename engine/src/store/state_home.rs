@@ -142,7 +142,7 @@ impl StateHome {
 
 fn read_key(home: &Folder) -> io::Result<String> {
     read_hex(home, KEY, KEY_DIGITS)?.ok_or_else(|| {
-        let why = "it is not a key of 64 hexadecimal digits; remove it, then take your loops over with `adopt`";
+        let why = "it is not a key of 64 hexadecimal digits; `adopt` takes your loops over with a new one";
         io::Error::new(ErrorKind::InvalidData, why)
     })
 }
