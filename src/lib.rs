@@ -1,16 +1,16 @@
 //! A loop engine for coding agents: state machines whose illegal steps do not compile.
 //!
-//! A machine is declared in `machine.toml`: phases, transitions with guards, the evidence they need, who may take them,
-//! what a stop of the agent does in each phase. `claudex-build` generates types from it; their methods are the only legal
-//! transitions. A loop in phase `P` is a `Loop<P>`: a transition takes it by value, commits under a lock by
-//! compare-and-swap, and hands out the next type, or hands the loop back with the reason.
+//! A machine is declared in `machine.toml`: phases, transitions with guards, evidence and actors,
+//! and the behaviour of a stop in each phase. `claudex-build` generates types whose methods are the
+//! only legal transitions. A loop in phase `P` is a `Loop<P>`: a transition takes it by value,
+//! commits it by compare-and-swap, and returns the next type, or the loop with the reason.
 //!
 //! # Modules
 //!
-//! Each uses only those below it: `plan` (our own machine, on the public API), `program` (the program of any machine:
-//! commands, hooks, configuration), [`behaviours`] (stops), [`review`] (a round: reviewer, findings, evidence), [`hooks`]
-//! (Claude Code's hook protocol), [`mod@machine`] (loops and their transitions), [`process`] (child processes) and [`store`]
-//! (documents, locks, journal).
+//! Each uses only those below it: `plan` (our own machine, on the public API), `program` (the
+//! program of any machine: commands, hooks, configuration), [`behaviours`] (stops), [`review`] (a
+//! round: reviewer, findings, evidence), [`hooks`] (Claude Code's hook protocol), [`mod@machine`]
+//! (loops and transitions), [`process`] (child processes) and [`store`] (documents, journals).
 
 #![doc = include_str!("../docs/library.md")]
 
@@ -43,11 +43,11 @@ pub use machine::{
 pub use review::evidence::{Reviewed, Settled};
 pub use store::{LoopId, StateHome, Store};
 
-/// A whole program: a machine's types and its `main`, with start, verbs, status, journal, and the hooks of a client.
+/// A whole program: a machine's types and its `main`, with commands and the hooks of a client.
 ///
-/// `claudex_loop::main!(release_train);` is the whole `src/main.rs` if each phase of the machine file has an `on_stop`. If
-/// some phases are left to Rust, `main!(release_train, Train)` takes a value whose type implements the generated
-/// `release_train::OnStop`. Needs the feature `program`.
+/// `claudex_loop::main!(release_train);` is the whole `src/main.rs` if each phase of the machine
+/// file has an `on_stop`. If not, `main!(release_train, Train)` takes a value whose type implements
+/// the generated `release_train::OnStop`. Needs the feature `program`.
 #[cfg(feature = "program")]
 #[macro_export]
 macro_rules! main {
@@ -81,10 +81,10 @@ macro_rules! main {
     };
 }
 
-/// Includes the module that `claudex-build` generated for a machine: its types, and the behaviours of its stops.
+/// Includes the module of a machine from `claudex-build`: its types and its behaviour of stops.
 ///
-/// `machine!(plan)` declares `pub mod plan`; `machine!(plan as typestate)` gives the module another name. The machine's
-/// name is the `name` of its `machine.toml`.
+/// `machine!(plan)` declares `pub mod plan`; `machine!(plan as typestate)` gives the module another
+/// name. The machine's name is the `name` of its `machine.toml`.
 #[macro_export]
 macro_rules! machine {
     ($name:ident) => {

@@ -1,9 +1,9 @@
-//! Machines and their loops, from the engine, and the declarations of a machine file about reviews and questions.
+//! Machines and their loops, from the engine, with declarations about reviews and questions.
 
 mod declarations;
 mod facts;
 
-// The macro of the same name is the engine's own, so the module cannot be named in a `use` of the crate's root.
+// The engine has a macro of this name, so no `use` of the crate's root can name the module.
 pub use claudex_loop_engine::machine::*;
 pub use declarations::{Focus, PersonaInfo};
 pub use facts::{EvidencePolicy, LoopFacts, Permissions, PhaseDeclaration, ProgramFacts};

@@ -7,7 +7,8 @@
 //! [`check_source`] and [`generate`] do the work without files:
 //! ```
 //! let found = claudex_build::check_source("machine.toml", "nam = \"door\"").unwrap_err();
-//! let expected = "machine.toml:1:1: error[claudex::machine::unknown_key]: unknown key `nam`; did you mean `name`?";
+//! let expected = "machine.toml:1:1: error[claudex::machine::unknown_key]: \
+//!     unknown key `nam`; did you mean `name`?";
 //! assert_eq!(found.to_string(), expected);
 //! ```
 

@@ -1,6 +1,6 @@
-//! Text from outside made plain: control, bidirectional and invisible characters removed or spelled out, and lengths kept.
+//! Makes text from outside plain: removes or spells out hidden characters, and limits lengths.
 
-/// Returns whether a character cannot be shown as it is: a control, bidirectional or invisible one.
+/// Returns whether a character is a control, bidirectional or invisible one.
 pub fn is_hidden(character: char) -> bool {
     let is_deceptive = matches!(
         character,
@@ -26,13 +26,13 @@ pub fn is_hidden(character: char) -> bool {
     is_deceptive || character.is_control()
 }
 
-/// Returns a name or a path from outside on one line, as an error or a note shows it: like [`exact`], with typographic double
-/// quotes, since agents paste messages into a shell.
+/// Returns a name or a path from outside on one line, as an error or a note shows it: like
+/// [`exact`], with typographic double quotes, since agents paste messages into a shell.
 pub fn shown(name: impl AsRef<str>) -> String {
     curl_quotes(&exact(name))
 }
 
-/// Returns the text with each straight double quote as an opening or a closing one, so that it ends no shell's quotes.
+/// Returns the text with curly double quotes for straight ones, which could end a shell's quotes.
 pub fn curl_quotes(text: &str) -> String {
     let mut before = ' ';
     let curled = text.chars().map(|character| {
@@ -47,7 +47,7 @@ pub fn curl_quotes(text: &str) -> String {
     curled.collect()
 }
 
-/// Returns a name or a path on one line, hidden characters spelled out, so that names that differ look different.
+/// Returns a name or path on one line, with hidden characters spelled out to tell names apart.
 pub fn exact(name: impl AsRef<str>) -> String {
     let mut exact = String::new();
     for character in name.as_ref().chars() {
@@ -60,16 +60,16 @@ pub fn exact(name: impl AsRef<str>) -> String {
     exact
 }
 
-/// Returns the text with `\r\n` and `\r` as `\n`, and without control characters (newline and tab stay), bidirectional
-/// controls and invisible characters.
+/// Returns the text with `\r\n` and `\r` as `\n`, and without control characters (newline and tab
+/// stay), bidirectional controls and invisible characters.
 pub fn plain(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let is_shown = |one: &char| matches!(one, '\n' | '\t') || !is_hidden(*one);
     text.chars().filter(is_shown).collect()
 }
 
-/// Returns a text on one line of at most `limit` characters: plain, each run of white space as one space, none at the ends. A
-/// text that is cut ends in `...`, which counts.
+/// Returns a text on one line of at most `limit` characters: plain, each run of white space as one
+/// space, none at the ends. A text that is cut ends in `...`, which counts.
 pub fn one_line(text: &str, limit: usize) -> String {
     let plain = plain(text);
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -13,8 +13,8 @@ const MAX_LINES: usize = 5;
 
 /// Reviews a unified diff, such as git writes it. Only added lines count.
 ///
-/// Returns the findings, the heaviest first, then by file and line, at most 40. Text that was left out
-/// of the diff gets a finding, too.
+/// Returns the findings, the heaviest first, then by file and line, at most 40. Text that was left
+/// out of the diff gets a finding, too.
 pub fn review_changes(text: &str) -> Vec<Finding> {
     let (files, unread) = patch::read(text);
     let mut findings: Vec<Finding> = files

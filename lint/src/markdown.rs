@@ -56,7 +56,7 @@ pub(crate) struct Sentence {
     pub(crate) words: Vec<String>,
     /// Whether its section is for open questions.
     pub(crate) is_below_questions: bool,
-    /// Whether it describes work to do: neither past work, nor work that is left out, nor a question.
+    /// Whether it describes work to do, not past or omitted work and not a question.
     pub(crate) is_work: bool,
 }
 
@@ -150,7 +150,7 @@ impl Reader<'_> {
         let heading = self.source[range].lines().next().unwrap_or_default();
         let title = heading.trim_matches(['#', ' ']);
         self.aside = self.aside.filter(|aside| *aside < level);
-        // The title of the whole plan says nothing about its first part.
+        // The title of the whole plan does not describe its first part.
         let words = words(title);
         if self.aside.is_none() && level > 1 && matches_any(ASIDE_TITLES, &words) {
             self.aside = Some(level);
@@ -169,7 +169,7 @@ impl Reader<'_> {
         self.block.push_str(text);
     }
 
-    /// Ends the block at the edge of an element, unless that lies within a block.
+    /// Ends the block at the edge of an element, unless that is within a block.
     fn cross_edge(&mut self, tag: TagEnd) {
         use TagEnd::{Emphasis, Image, Link, Strikethrough, Strong};
         if !matches!(tag, Emphasis | Image | Link | Strikethrough | Strong) {

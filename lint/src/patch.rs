@@ -28,8 +28,8 @@ pub(crate) struct PatchFile {
     pub(crate) lines: Vec<(u32, String)>,
 }
 
-/// Reads a diff as git writes it, below a head of lines that begin with `#`. Returns its files, and the parts that were not
-/// read: files that the head says are left out, and broken diffs.
+/// Reads a diff as git writes it, below a head of lines that begin with `#`. Returns its files, and
+/// the parts that were not read: files that the head leaves out, and broken diffs.
 pub(crate) fn read(text: &str) -> (Vec<PatchFile>, Vec<String>) {
     let is_diff = |line: &&str| line.starts_with("diff --git ");
     let head = text.lines().take_while(|line| !is_diff(line));

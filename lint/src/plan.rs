@@ -10,8 +10,8 @@ const CHECKS: &str = include_str!("plan_checks.txt");
 
 /// Reviews a plan in Markdown from one point of view.
 ///
-/// Returns at most one finding per check, the heaviest first, then by line. An empty plan and
-/// one that is not in English get one finding that says so.
+/// Returns at most one finding per check, the heaviest first, then by line. An empty plan and one
+/// that is not in English get one finding about that.
 pub fn review_document(plan: &str, view: PointOfView) -> Vec<Finding> {
     let document = markdown::read(plan);
     if let Some(finding) = find_empty(&document).or_else(|| find_foreign(&document)) {

@@ -1,8 +1,8 @@
-//! Whole diffs: what is found in them.
+//! Findings about whole diffs.
 
 use claudex_lint::{Severity, review_changes};
 
-/// Returns what is found in a new file with these lines.
+/// Returns the findings about a new file with these lines.
 fn findings(path: &str, text: &str) -> Vec<(&'static str, Severity, Option<u32>)> {
     let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
     let count = text.lines().count();

@@ -1,4 +1,4 @@
-//! Whole plans: what each point of view finds in them.
+//! Findings about whole plans, for each point of view.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

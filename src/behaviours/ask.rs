@@ -1,7 +1,7 @@
-//! The question of a phase: its texts filled in, the dialogs in which it is put, and which transition an answer takes.
+//! The question of a phase: its filled-in texts, its dialogs, and the transition of an answer.
 //!
-//! The machine's table has the answers, or the program gives them. The agent puts the question to the user; the hook of the
-//! client's dialog or a verb takes the answer. Nothing here changes a loop.
+//! The machine's table or the program has the answers. The agent puts the question to the user; the
+//! hook of the client's dialog or a verb takes the answer. Nothing here changes a loop.
 
 use std::collections::HashSet;
 
@@ -62,7 +62,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Makes an answer that takes a transition: a generated `Transition`, or the name of one without arguments.
+    /// Makes an answer for a generated `Transition`, or the name of one without arguments.
     pub fn new<T>(label: impl Into<String>, transition: T) -> Self
     where
         T: Serialize + Into<&'static str>,
@@ -109,10 +109,10 @@ impl Answer {
     }
 }
 
-/// Returns the question of the phase that a loop is in, as it can be put: the program's own, or else that of the machine file.
+/// Returns the question of a loop's phase: the program's own, or else that of the machine file.
 ///
 /// # Errors
-/// Returns the reason if the question or its header is empty, or if a label from the program cannot be shown.
+/// Returns an error if the question or header is empty, or a program's label cannot be shown.
 pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> {
     let declared = raw.table().phases[raw.phase()].question();
     let question = match (own, declared) {
@@ -122,7 +122,7 @@ pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> 
         }
         (None, Some(question)) if !question.options.is_empty() => {
             let options = question.options.iter().map(|choice| Answer {
-                // Its transition's argument gets the whole label, also if a dialog shows less of it.
+                // The transition's argument gets the whole label, even if a dialog cuts it.
                 label: dialog_text(choice.label, MAX_QUESTION_CHARS),
                 ..Answer::taken_by(choice.taker, choice.label).description(choice.description)
             });
@@ -150,7 +150,7 @@ impl Asked {
         }
     }
 
-    /// Refuses labels that a dialog cannot show as they are, or that cannot be told apart.
+    /// Refuses labels that a dialog cannot show as they are, or that look the same.
     fn check_labels(&self) -> Result<(), String> {
         let count = self.options.len();
         if !(1..=MAX_OPTIONS).contains(&count) {
@@ -190,8 +190,8 @@ impl Asked {
         Ok(self)
     }
 
-    /// Returns the dialogs in which the question is put, each as the labels and descriptions of its 2 to 4 options. The last
-    /// option of a dialog leads to the next one.
+    /// Returns the dialogs in which the question is put, each as the labels and descriptions of its
+    /// 2 to 4 options. The last option of a dialog leads to the next one.
     pub fn dialogs(&self) -> Vec<Vec<(&str, &str)>> {
         let options = self.options.iter();
         let mut rest: Vec<(&str, &str)> = options
@@ -213,7 +213,7 @@ impl Asked {
         dialogs
     }
 
-    /// Returns the `questions` of the calls of AskUserQuestion in which the question is put, one for each dialog.
+    /// Returns the `questions` for the calls of AskUserQuestion, one for each dialog.
     pub fn questions(&self) -> Vec<Json> {
         let option = |(label, description): (&str, &str)| json!({ "label": label, "description": description });
         let dialogs = self.dialogs().into_iter();
@@ -229,7 +229,7 @@ impl Asked {
         questions.collect()
     }
 
-    /// Returns whether a dialog that the agent opened puts this question. White space around the texts does not count.
+    /// Returns whether the agent's dialog has this question. White space around texts is ignored.
     pub fn is(&self, header: &str, question: &str) -> bool {
         header.trim() == self.header && question.trim() == self.question
     }
@@ -243,8 +243,8 @@ impl Asked {
         self.dialogs().iter().any(is_offered)
     }
 
-    /// Returns the answer that some words are: the option of this label, letter by letter; else, if they were `typed`, a text of
-    /// the user's own, if the question takes one.
+    /// Returns the answer in some words: the option of exactly this label, or else, if they were
+    /// `typed` and the question takes a text, that text.
     ///
     /// # Errors
     /// Returns an error if the text is too long.
@@ -273,7 +273,7 @@ impl Asked {
     }
 }
 
-/// Returns a text for a dialog: one plain line. No backquote is left in it, so that it ends no fence of the text around it.
+/// Returns a text as one plain line. It has no backquotes, which could end a fence around it.
 fn dialog_text(text: &str, max_chars: usize) -> String {
     text::one_line(text, max_chars).replace('`', "'")
 }

@@ -59,8 +59,8 @@ impl Exit {
     }
 }
 
-/// Returns the last command that ended in a loop, for a template, or `None` if there is none or the journal cannot be read. The
-/// log is not there if the command wrote nothing.
+/// Returns the last command that ended in a loop, for a template, or `None` if there is none or the
+/// journal cannot be read. The log is missing if the command wrote nothing.
 pub(super) fn last(raw: &Raw) -> Option<Json> {
     let journal = raw.journal().ok()?;
     let mut notes = journal.iter().rev();
@@ -104,8 +104,8 @@ pub(super) fn unobserved(what: &str) -> impl FnOnce(io::Error) -> Refusal {
 /// Takes the run lock of a loop, for commands. Returns `None` if another process has it.
 ///
 /// # Errors
-/// Returns an error in a process that a reviewer or a command started, or if the loop has moved on since it was opened: the
-/// reason for a command has happened.
+/// Returns an error in a process that a reviewer or a command started, or if the loop has moved
+/// since it was opened, because the command may be out of date.
 pub(super) fn lock(raw: &Raw, what: &str) -> Result<Option<(Folder, Lock)>, Refusal> {
     if std::env::var_os(GUARD).is_some() {
         let problem = "this is a process of a reviewer or of a command, and may not run one";
@@ -125,8 +125,8 @@ pub(super) fn lock(raw: &Raw, what: &str) -> Result<Option<(Folder, Lock)>, Refu
     Ok(Some((folder, lock)))
 }
 
-/// Runs a command in the loop's root to its end, or until `watch`, which is called about ten times a second, breaks. Its output
-/// is kept in a file in the loop's folder.
+/// Runs a command in the loop's root to its end, or until `watch`, which is called about ten times
+/// a second, breaks. Its output is kept in a file in the loop's folder.
 pub(super) fn run(
     raw: &Raw,
     command: &ConfiguredCommand,

@@ -1,7 +1,7 @@
-//! The messages of a loop of any machine: the text of a block, and the line for the user if the loop waits.
+//! The messages of a loop: the text of a block, and the line for the user if the loop waits.
 //!
-//! A message is a template (minijinja; an unknown name is an error). It has every field of the machine by its name, and, before
-//! a field of the same name, the template variables of docs/behaviours.md. Whatever came from outside is one plain, short line.
+//! A message is a minijinja template; an unknown name is an error. Its names are those of
+//! docs/behaviours.md, then the machine's fields. Text from outside is one plain, short line.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -19,8 +19,8 @@ const MAX_FIELD_CHARS: usize = 300;
 /// The message of a phase that asks, unless the machine has another one.
 const ASK: Message = template!("loop_message/ask.md");
 
-/// Renders a message, or, if there is none in a phase that asks, the engine's own. The names in `own` go before all others.
-/// Returns `None` if there is nothing to say.
+/// Renders a message, or the engine's own if a phase that asks has none. The names in `own` precede
+/// all others. Returns `None` if there is no message.
 ///
 /// # Errors
 /// Returns an error if the template does not render.
@@ -46,7 +46,7 @@ pub fn render(
     message.render(&context).map(Some)
 }
 
-/// Returns a question for a template: its words, the calls of the client's tool, and the command line of an answer.
+/// Returns a question for a template: words, calls of the client's tool, and command line.
 pub(crate) fn question(raw: &Raw, asked: &Asked) -> Json {
     let call_text = |questions: &Json| format!("{:#}", json!({ "questions": questions }));
     let calls: Vec<String> = asked.questions().iter().map(call_text).collect();
@@ -84,7 +84,7 @@ pub struct AvailableVerb {
     pub is_plain: bool,
 }
 
-/// Returns the verbs that the agent or the user may run now, each once, in the order of the machine file.
+/// Returns the verbs that the agent or the user may run now, once each, in file order.
 pub fn available_verbs(raw: &Raw) -> Vec<AvailableVerb> {
     let mut verbs: Vec<AvailableVerb> = Vec::new();
     for edge in raw.open_edges().iter().filter(|edge| edge.is_verb()) {
@@ -123,7 +123,7 @@ pub fn call(id: &str, edge: &EdgeInfo) -> String {
     line
 }
 
-/// Returns what a loop waits for, for a sentence. `asked` is its question, which the program may have.
+/// Returns the event that a loop waits for, for a sentence. `asked` is its question.
 pub fn awaited(raw: &Raw, asked: Option<&Asked>) -> String {
     if let Some(asked) = asked {
         return format!("an answer to: {} ({})", asked.question, asked.labels());
@@ -134,7 +134,7 @@ pub fn awaited(raw: &Raw, asked: Option<&Asked>) -> String {
     awaited.unwrap_or_else(|| format!("phase {} to continue", phase.name))
 }
 
-/// Returns what a behaviour waits for, or `None` if the phase's name says it best.
+/// Returns the event that a behaviour waits for, or `None` if the phase's name describes it best.
 fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
     if let Some(file) = behaviour.parameter("file") {
         let file = text::one_line(&raw.fill(file), MAX_FIELD_CHARS);

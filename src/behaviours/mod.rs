@@ -1,7 +1,7 @@
-//! The behaviours of a stop, for any machine: look by reference, then try the outcome's transitions in turn.
+//! The behaviours of a stop: look by reference, then try the outcome's transitions in turn.
 //!
-//! The generated `OnStop` methods call this module: [`observe`] looks and never moves the loop; [`decide`] takes it through
-//! the transitions that an outcome names. Guards decide which edge it is.
+//! The generated `OnStop` methods call this module: [`observe`] looks and never moves the loop;
+//! [`decide`] takes it through an outcome's transitions. Guards decide which edge it is.
 
 pub mod ask;
 mod command_runs;
@@ -42,11 +42,11 @@ impl<A> Step<A> {
     }
 }
 
-/// Takes a loop through the transitions that `attempts` tries for the result of a look at it. `note` sets the run that the
-/// next change counts. The run lock is held until then: another process must not see the same again.
+/// Tries the transitions of `attempts` for the outcome of a look. `note` sets the run that the next
+/// change counts. The run lock is held until then, so that no other process sees the same.
 ///
 /// # Errors
-/// Returns the loop and the reason if the look failed, or a transition was refused for another reason than its guard.
+/// Returns the loop and the reason if the look failed, or a refusal was not that of a guard.
 pub fn decide<L, A, S>(
     held: L,
     observed: Result<Observed<S>, Refusal>,
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// Tries transitions in turn until one is taken. Only a guard's refusal leaves the way open for the next one.
+/// Tries transitions in turn until one is taken. Continues only after a guard's refusal.
 ///
 /// # Errors
 /// Returns the loop and the reason if a transition was refused for another reason than its guard.

@@ -1,7 +1,7 @@
 //! The looks of the behaviours. A look never changes a loop.
 //!
-//! `claudex_build::model::Behaviour` has the same names, and generated code matches the outcomes exhaustively, so that the
-//! two cannot drift apart.
+//! `claudex_build::model::Behaviour` has the same names, and generated code matches the outcomes
+//! exhaustively, so that the two cannot drift apart.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ pub use crate::review::evidence::Found as ReviewSeen;
 use crate::review::evidence::Round;
 use crate::text;
 
-/// The outcome of a look, and the run that a change on its account is counted for.
+/// The outcome of a look, and the run that a change for it counts.
 #[derive(Debug)]
 pub struct Observed<S> {
     /// The outcome.
@@ -38,14 +38,14 @@ impl<S> From<S> for Observed<S> {
     }
 }
 
-/// Returns whether a file was written since the loop's start: whether its content has another digest than `before`, which the
-/// start took of it, or, if that is empty, whether it is there.
+/// Returns whether a file was written since the loop's start: whether its digest differs from
+/// `before`, that of the start, or whether it exists if `before` is empty.
 ///
-/// A file that was touched and not changed counts if its modification time is later than the start: someone may have
-/// saved the plan as it was on purpose.
+/// A touched but unchanged file counts if its modification time is after the start, because the
+/// user may have saved the plan on purpose.
 ///
 /// # Errors
-/// Returns an error if the file is there and cannot be read.
+/// Returns an error if the file exists and cannot be read.
 pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<bool>, Refusal> {
     is_written(raw, path, &raw.fill(before))
         .map(Observed::from)
@@ -103,13 +103,13 @@ pub enum RunSeen {
 /// Runs a command and waits for its end.
 ///
 /// # Errors
-/// Returns an error if the loop moved on meanwhile, its journal cannot be written, or a reviewer or a command started this
-/// process.
+/// Returns an error if the loop moved meanwhile, its journal cannot be written, or a reviewer or a
+/// command started this process.
 pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     let name = format!("command {command}");
     let permissions = raw.program_facts().permissions.get();
     let configured = permissions.and_then(|permitted| permitted.commands.get(command));
-    // A program that is not there is nothing that the agent could fix.
+    // The agent could not fix a missing program.
     let Some(configured) = configured.filter(|command| is_installed(command, &raw.root())) else {
         return Ok(RunSeen::Missing.into());
     };
@@ -141,10 +141,10 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
     })
 }
 
-/// Returns whether `file`, a path template, is there.
+/// Returns whether `file`, a path template, exists.
 ///
 /// # Errors
-/// Returns an error if the system does not say whether the file is there, or a symlink is in the way.
+/// Returns an error if the system cannot look for the file, or a symlink is in the way.
 pub fn wait_for(raw: &Raw, file: &str) -> Result<Observed<bool>, Refusal> {
     let subject = text::one_line(raw.path(file).as_str(), 300);
     is_file(raw, file)
@@ -152,10 +152,10 @@ pub fn wait_for(raw: &Raw, file: &str) -> Result<Observed<bool>, Refusal> {
         .map_err(unobserved(&subject))
 }
 
-/// Returns whether a regular file is there, regardless of its content: an empty one is a sign, too. A folder is none, and a pipe or a
-/// device is not opened to find out.
+/// Returns whether a regular file exists, even an empty one. A folder does not count, and a pipe or
+/// a device is not opened to find out.
 fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
-    // A field that is empty leaves nothing to look for, and must not name the root.
+    // An empty field must not name the root.
     if raw.fill(template).trim().is_empty() {
         return Ok(false);
     }

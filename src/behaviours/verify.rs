@@ -1,8 +1,8 @@
-//! Commands that verify the work before a review: which of them may run, their run, and their results.
+//! Commands that verify the work before a review: their permission, their run and their results.
 //!
-//! A command is the name of a `[commands.NAME]` in the user's configuration, or a line for `sh -c`. A line runs only if
-//! `allow_commands` of that configuration has exactly this line: anyone who can write a document, a journal or a task file
-//! must not get past the client's permissions. A loop has one run at a time, and the journal has its result.
+//! A command is the name of a `[commands.NAME]` in the user's configuration, or a line for `sh -c`
+//! that `allow_commands` there has exactly: anyone who can write a document, a journal or a task
+//! file must not evade the client's permissions.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -26,9 +26,9 @@ const MAX_COMMANDS: usize = 32;
 const MAX_COMMAND_CHARS: usize = 1000;
 /// The subject of an error.
 const SUBJECT: &str = "the commands that verify the work";
-/// The line of a caller that waits for another's run.
+/// The line of a caller that waits for another run.
 const WAITS: &str = "another run, or a review, is running in this loop; waiting for its end";
-/// The time between two looks of a caller that waits for another's run.
+/// The time between two looks of a caller that waits for another run.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The most characters of output that are shown of all commands.
 const MAX_OUTPUT_CHARS: usize = 6000;
@@ -76,7 +76,7 @@ impl Command {
     }
 }
 
-/// Returns the commands that verify the work in the phase that a loop is in, at least one, or the reason for which there is none.
+/// Returns the commands that verify the work in a loop's phase, or the reason why there are none.
 fn load(raw: &Raw) -> Result<Vec<Command>, String> {
     let facts = raw.program_facts();
     let lines = match facts.commands.get() {
@@ -124,7 +124,7 @@ pub struct VerifyRun {
 }
 
 impl VerifyRun {
-    /// Returns the newest run if it was a run of these commands, or else a run in which none is allowed.
+    /// Returns the newest run if it was of these commands, or else a run in which none is allowed.
     fn newest(raw: &Raw, commands: &[Command]) -> Self {
         let is_of_these = |run: &Self| {
             let ends = run.commands.iter();
@@ -153,7 +153,7 @@ impl VerifyRun {
         commands.filter(move |command| has_failed(&command.exit))
     }
 
-    /// Returns the sentence about the commands that were not allowed, or `None` if all of them were.
+    /// Returns a sentence about the commands that were not allowed, or `None` if all were.
     pub fn permission_problem(&self, raw: &Raw) -> Option<String> {
         let ends = self.commands.iter();
         let refused = ends.filter(|end| end.exit == Exit::NotAllowed);
@@ -171,7 +171,7 @@ impl VerifyRun {
         ))
     }
 
-    /// Returns why the run does not verify the work tree that it began with, or `None` if all commands passed on it.
+    /// Returns why the run does not verify the work tree that it began with, or `None` if it does.
     pub fn problem(&self, raw: &Raw) -> Option<String> {
         let why = if let Some(failed) = self.failed().next() {
             let command = text::one_line(&text::shown(&failed.command), 200);
@@ -189,7 +189,7 @@ impl VerifyRun {
     }
 }
 
-/// Returns the name of the file in the loop's folder that has the output of the command of this number.
+/// Returns the name of the file with a command's output in the loop's folder.
 fn log_name(number: usize) -> String {
     format!("verify-{number}.log")
 }
@@ -199,8 +199,8 @@ fn tree(raw: &Raw) -> String {
     tree_id(raw.store(), None).unwrap_or_default()
 }
 
-/// Returns the results of the commands for users and models: each with its end and the last of what it wrote, or why it was
-/// not run. Empty if the loop's phase has nothing verified.
+/// Returns the results of the commands for users and models: each with its end and last output, or
+/// why it was not run. Empty if the loop's phase has nothing verified.
 pub fn text(raw: &Raw) -> String {
     if !is_used_in(raw) {
         return String::new();
@@ -236,12 +236,12 @@ pub fn failed(raw: &Raw) -> Vec<Finding> {
     findings.collect()
 }
 
-/// Runs the phase's commands, unless they have passed on this work tree. If another process runs them, waits for its result. The
-/// listener gets a line for each command. Returns `None` if it ended the run by `Break`.
+/// Runs the phase's commands, unless they passed on this work tree, or waits for another process
+/// that runs them. The listener gets a line for each. Returns `None` if it ended the run.
 ///
 /// # Errors
-/// Returns the reason if no command was run: the program gives none, the loop moved on meanwhile, the journal or the work tree
-/// cannot be read, or this is a process of a reviewer or a command.
+/// Returns the reason if no command was run: the program gives none, the loop moved meanwhile, the
+/// journal or work tree cannot be read, or a reviewer or a command started this process.
 pub fn verify(raw: &Raw, listener: &mut Listener<'_>) -> Result<Option<VerifyRun>, String> {
     let commands = load(raw)?;
     run(raw, &commands, listener).map_err(|refusal| refusal.to_string())
@@ -286,7 +286,7 @@ fn run(
     Ok(Some(run))
 }
 
-/// Runs each allowed command to its end, also after one that failed. Returns `None` if the listener wanted the end.
+/// Runs each allowed command, also after a failed one. Returns `None` if the listener ended it.
 fn perform(
     raw: &Raw,
     folder: &Folder,

@@ -1,9 +1,9 @@
-//! git as a reader of a repository that is not trusted: a few plumbing commands, each with a deadline and a cap on its output.
-//! None of them takes a lock, or runs a program that the repository's own configuration names. Nothing else starts git.
+//! Reads a repository that is not trusted, by a few plumbing commands, each with a deadline and a
+//! cap on output. None takes a lock or runs a program that the repository configures.
 //!
-//! Hooks, fsmonitor, external diffs, textconv, filters of the repository's configuration, fetching, replacement objects and prompts
-//! are off. No command looks into submodules. The configuration of the user and of the system stays in force. Two gaps
-//! remain: a filter that the user configured may itself obey the repository, and git's own parsers read the repository's files.
+//! Off are hooks, fsmonitor, external diffs, textconv, the repository's filters, submodules,
+//! fetching, replacement objects and prompts. The user's and the system's configuration applies.
+//! Two gaps remain: a filter of the user may obey the repository, and git itself parses its files.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -44,7 +44,7 @@ const CONFIG: [&str; 10] = [
     "diff.renameLimit=400",
 ];
 
-/// The environment of every command. `GIT_ALLOW_PROTOCOL` is for a git before 2.45, which has no `GIT_NO_LAZY_FETCH`.
+/// The environment of every command. A git before 2.45 needs `GIT_ALLOW_PROTOCOL`.
 const ENVIRONMENT: [(&str, &str); 6] = [
     ("LC_ALL", "C"),
     ("GIT_OPTIONAL_LOCKS", "0"),
@@ -91,7 +91,7 @@ impl Git {
             return Err(missing());
         }
         let mut git = Self::hardened(root, deadline);
-        // The folder is set in the environment, so that a `core.worktree` of the repository cannot lead to another folder.
+        // Set in the environment, which `core.worktree` of the repository cannot override.
         let answer = git.lines("rev-parse --is-inside-work-tree --absolute-git-dir", &[])?;
         let Some(folder) = answer.strip_prefix("true\n") else {
             return Err(missing());
@@ -102,7 +102,7 @@ impl Git {
         Ok(git)
     }
 
-    /// Makes one in `root` that runs and fetches nothing, except for filters of the repository: see [`Self::disable_filters`].
+    /// Makes one in `root` that fetches nothing and runs filters only: [`Self::disable_filters`].
     fn hardened(root: &Utf8Path, deadline: Option<Instant>) -> Self {
         let mut git = Self {
             root: root.to_owned(),
@@ -124,8 +124,8 @@ impl Git {
         self.environment = self.environment.clone().setting(name, value);
     }
 
-    /// Returns one that ignores the attributes of the work tree, which could call a text binary and so hide it from the reviewer. A
-    /// git before 2.41 obeys them.
+    /// Returns one that ignores the attributes of the work tree, which could call a text binary and
+    /// so hide it from the reviewer. A git before 2.41 obeys them.
     pub(crate) fn without_attributes(&self) -> Result<Self> {
         let empty = self.lines("mktree", &[])?;
         let mut git = self.clone();
@@ -157,7 +157,7 @@ impl Git {
         Ok(())
     }
 
-    /// Runs a command that has to succeed, its words separated by spaces, with more arguments. Returns its whole output.
+    /// Runs a command of words separated by spaces, with more arguments, and returns its output.
     pub(crate) fn call(&self, command: &str, more: &[&str], stdin: &[u8]) -> Result<Vec<u8>> {
         let until = |at: Instant| at.saturating_duration_since(Instant::now());
         let time_left = self.deadline.map_or(COMMAND_TIMEOUT, until);
@@ -203,7 +203,7 @@ impl Git {
         })
     }
 
-    /// Runs a command that has to succeed, and returns its output as text without the last line end.
+    /// Runs a command, and returns its output as text without the last line end.
     pub(crate) fn lines(&self, command: &str, more: &[&str]) -> Result<String> {
         let text = String::from_utf8(self.call(command, more, &[])?)
             .map_err(|_| WorktreeError::refusal(command, "its answer is not UTF-8"))?;
@@ -219,7 +219,7 @@ impl Git {
     }
 }
 
-/// The reason for which a work tree could not be read through git.
+/// The reason why a work tree could not be read through git.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WorktreeError {

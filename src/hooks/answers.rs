@@ -1,7 +1,7 @@
 //! The user's answers in the client's AskUserQuestion dialog.
 //!
-//! They are read from the tool's response: the client drops answers that the agent put into its own call, and sends no
-//! response of a dialog that was declined.
+//! They are read from the tool's response, because the client drops answers that the agent put into
+//! its call, and sends no response of a declined dialog.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +22,12 @@ pub struct Answer {
     pub header: String,
     /// The question.
     pub question: String,
-    /// The answer, byte for byte. Between several choices the client puts `, `, and it writes one that holds a comma or a quote
-    /// as a JSON string.
+    /// The answer, byte for byte. The client separates several choices by `, `, and writes one with
+    /// a comma or a quote as a JSON string.
     pub text: String,
-    /// Whether the user typed it instead of choosing: it is none of the options that the agent gave.
+    /// Whether the user typed it: it is none of the options that the agent gave.
     pub is_typed: bool,
-    /// The labels and descriptions of the options that the agent gave. A preview counts as description.
+    /// The labels and descriptions of the agent's options. A preview counts as a description.
     pub options: Vec<(String, String)>,
 }
 
@@ -52,8 +52,8 @@ struct Question {
     options: Vec<BTreeMap<String, Value>>,
 }
 
-/// Returns the answers that a PostToolUse event brings, in the order of the questions. An event of a subagent, or about another
-/// tool, brings none.
+/// Returns the answers in a PostToolUse event, in the order of the questions. An event of a
+/// subagent, or about another tool, has none.
 pub fn from_input(input: &Input) -> Vec<Answer> {
     let is_ours = input.event == Some(Event::PostToolUse)
         && input.tool_name.as_deref() == Some(TOOL)
@@ -62,7 +62,7 @@ pub fn from_input(input: &Input) -> Vec<Answer> {
     let Some(Ok(Response { questions, answers })) = response.map(Response::deserialize) else {
         return Vec::new();
     };
-    // The client files an answer under its question's text, so of two with the same text nobody knows which was meant.
+    // The client keys answers by question, so that two questions with one text have no answer.
     let is_unique = |text: &str| questions.iter().filter(|one| one.question == text).count() == 1;
     let unique = questions.iter().filter(|one| is_unique(&one.question));
     unique
@@ -85,7 +85,7 @@ impl Question {
     }
 }
 
-/// Returns an option's label, and all else that the dialog says of it.
+/// Returns an option's label, and all else that the dialog shows of it.
 fn label_and_rest(option: &BTreeMap<String, Value>) -> (String, String) {
     let text = |value: &Value| value.as_str().unwrap_or_default().trim().to_owned();
     let label = option.get("label").map(text).unwrap_or_default();

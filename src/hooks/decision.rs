@@ -1,10 +1,10 @@
-//! The answers of hooks: one JSON object on one line, as Claude Code reads it. It drops an answer that it cannot parse.
+//! The answers of hooks, each one JSON object on one line. Claude Code drops unparsable ones.
 
 use serde_json::{Value, json};
 
 use crate::text;
 
-/// The length below which a reason is whole. It counts UTF-16 units, as the client does, which shortens texts above 10,000.
+/// The most UTF-16 units of an uncut reason. The client shortens texts above 10,000.
 const MAX_REASON_UNITS: usize = 9_000;
 
 /// The longest sentences of a note, in characters.
@@ -41,7 +41,7 @@ impl Decision {
         }
     }
 
-    /// Returns the answer as the client reads it. A text that is too long ends with a line that names `rest`, the user's command.
+    /// Returns the answer for the client. A long text ends with a line about `rest`, a command.
     pub fn to_json(&self, rest: &str) -> String {
         let answer = match &self.action {
             Action::Approve => json!({ "decision": "approve" }),
@@ -84,7 +84,7 @@ pub struct HookOutput {
     pub permission: Option<Permission>,
     /// A note for the agent: see [`text::note`].
     pub agent: Option<String>,
-    /// An instruction for the agent, of several lines. It is told only below a note.
+    /// An instruction for the agent, of several lines. It appears only below a note.
     pub more: Option<String>,
     /// A note for the user.
     pub person: Option<String>,
@@ -129,8 +129,8 @@ fn plain_note(note: &str) -> String {
     text::pasteable(&text::note(note, MAX_NOTE_CHARS))
 }
 
-/// Returns a reason as the client takes it whole: a long one cut, with a last line that says that the rest is in `rest`. The
-/// client fills an empty one with a word that helps nobody.
+/// Returns a reason that the client does not shorten: a long one ends with a line about `rest`. The
+/// client fills an empty one with a useless word.
 fn plain_reason(reason: &str, rest: &str) -> String {
     let text = text::plain(reason);
     let whole = text.encode_utf16().count();

@@ -52,11 +52,11 @@ pub struct Input {
     pub tool_input: Option<Value>,
     /// The tool's response.
     pub tool_response: Option<Value>,
-    /// The reason for which a session starts.
+    /// The reason why a session starts.
     pub source: Option<String>,
 }
 
-/// An event that our hook tells apart from others.
+/// An event that our hook distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub enum Event {
     /// The user has sent a prompt.
@@ -115,8 +115,8 @@ impl Input {
         self.agent_id.is_some() || self.event == Some(Event::SubagentStop)
     }
 
-    /// Returns the ids of the background tasks whose end the agent waits for: subagents, workflows, and shells whose command
-    /// is a review. The client wakes the agent when one of them ends.
+    /// Returns the ids of the background tasks whose end the agent waits for: subagents, workflows,
+    /// and shells whose command is a review. The client wakes the agent when one of them ends.
     pub fn awaited_tasks(&self, is_review: impl Fn(&str) -> bool) -> Vec<&str> {
         let is_awaited = |task: &&BackgroundTask| {
             let is_running = matches!(task.status.as_deref(), None | Some("running" | "pending"));
@@ -138,7 +138,7 @@ fn deserialize_non_blank<'de, D: Deserializer<'de>>(
     Ok(id.filter(|id| !id.trim().is_empty()))
 }
 
-/// Reads the background tasks of the form that is known. The client cuts texts in them, also in the middle of a character.
+/// Reads the background tasks in known form. The client cuts their texts, even within characters.
 fn known_tasks<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<BackgroundTask>, D::Error> {

@@ -1,4 +1,4 @@
-//! Claude Code's hook protocol: one JSON value in, at most one out. The formats were measured on 2.1.330.
+//! Claude Code's hook protocol: one JSON value in, at most one out. Measured on 2.1.330.
 
 pub mod answers;
 pub mod decision;

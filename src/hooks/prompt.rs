@@ -1,10 +1,10 @@
-//! The arguments that a user types after `/claudex:<command>`, handed from the client's prompt hook to the command without a
-//! shell in between. They are also a ticket, for one use, that the user gave this command and not the agent.
+//! The arguments that a user types after `/claudex:<command>`, handed from the client's prompt hook
+//! to the command without a shell. They prove once that the user, not the agent, gave it.
 //!
-//! The client fires two events with one prompt id for one command: UserPromptSubmit with the raw
-//! prompt, and UserPromptExpansion with the name and the arguments. 2.1.330 fires them in this order;
-//! 2.1.198 expands first, and submits after the command has run. The second event replaces the record
-//! of the first, unless that was taken in between: a prompt whose id was taken is not stored again.
+//! The client fires two events with one prompt id for a command: UserPromptSubmit with the raw
+//! prompt, and UserPromptExpansion with name and arguments. 2.1.330 fires them in this order;
+//! 2.1.198 expands first, and submits after the command has run. The second event replaces the
+//! record of the first, unless that was taken: a prompt whose id was taken is not stored again.
 
 use std::io;
 use std::time::Duration;
@@ -29,9 +29,9 @@ impl SessionRecord for Typed {
     const MAX_AGE: Duration = Duration::from_secs(600);
 }
 
-/// Stores the command of a prompt event in `home`, the user's folder of the program. Returns whether it did: other events,
-/// other plugins' commands, subagents, and inputs without a session store nothing, nor do prompts without an id. An expansion
-/// without one counts: it is the only event that a client without ids fires for a command.
+/// Stores the command of a prompt event in `home`, the user's folder of the program. Returns
+/// `false` for other events, commands of other plugins, subagents, inputs without a session and
+/// prompts without an id. An expansion counts without one: a client without ids fires only that.
 ///
 /// # Errors
 /// Returns an error if the folder is not trusted, or the system refuses.
@@ -53,8 +53,8 @@ pub fn store(input: &Input, plugin: &str, home: &Utf8Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Takes the arguments that the user of a session typed after `/claudex:<command>` in the last ten minutes, byte for byte,
-/// without line ends at either end. Returns `None` if there are none, or they were taken before.
+/// Takes a session's arguments that were typed after `/claudex:<command>` within ten minutes, byte
+/// for byte without outer line ends. Returns `None` if there are none, or they were taken before.
 ///
 /// # Errors
 /// Returns an error if the system refuses.
@@ -68,7 +68,7 @@ pub fn take(session: &str, command: &str, home: &Utf8Path) -> io::Result<Option<
         arguments: None,
     };
     mark.keep(&taken_id(&id), home)?;
-    // A crash from here on costs a prompt, but never gives it out twice.
+    // A crash from here on loses a prompt, but never uses it twice.
     let is_first = Typed::remove(&id, home)?;
     Ok(typed.arguments.filter(|_| is_first))
 }
@@ -105,7 +105,7 @@ fn command_of<'i>(input: &'i Input, plugin: &str) -> Option<(&'i str, &'i str)> 
     (!command.is_empty()).then(|| (command, arguments.trim_matches(['\n', '\r'])))
 }
 
-/// Splits `plan fix it` into `plan` and `fix it`. One blank after the name is the separator and belongs to neither.
+/// Splits `plan fix it` into `plan` and `fix it`, without the one blank between them.
 fn split(typed: &str) -> (&str, &str) {
     let end = typed.find(char::is_whitespace).unwrap_or(typed.len());
     let (command, arguments) = typed.split_at(end);

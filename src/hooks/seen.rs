@@ -1,8 +1,8 @@
 //! Records about a session, in the user's folder of the program.
 //!
-//! A hook runs in the client's environment, which is the user's. A command of the agent runs in one that the agent made: its
-//! PATH or XDG_CONFIG_HOME may name a reviewer that finds nothing. So a command inside the session uses the environment that the hooks saw.
-//! Keys and other secrets are not kept: a reviewer gets them from the command's own environment.
+//! A hook runs in the client's environment, which is the user's. The agent makes that of its
+//! commands, where PATH or XDG_CONFIG_HOME may name a reviewer that finds nothing. So commands in
+//! the session use the environment of the hooks, except for keys and other secrets.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::sha256;
 use crate::files::{Folder, Found, MAX_BYTES, if_there, make_private};
 
-/// The variables that say where programs and the clients' own configuration are. The program's own come on top.
+/// The variables that locate programs and clients' configuration, in addition to the program's.
 const VARIABLES: [&str; 6] = [
     "PATH",
     "HOME",
@@ -25,10 +25,10 @@ const VARIABLES: [&str; 6] = [
     "CLAUDE_CONFIG_DIR",
 ];
 
-/// The user's environment, as far as it decides who reviews.
+/// The user's environment, as far as it decides about the reviewer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
-    /// The path to the user's configuration file, whether or not it is there.
+    /// The path to the user's configuration file, even if it does not exist.
     pub configuration: Option<Utf8PathBuf>,
     variables: BTreeMap<String, String>,
 }
@@ -53,8 +53,8 @@ impl Seen {
         (!value.is_empty()).then_some(value)
     }
 
-    /// Returns the variables that child processes must not take from the command's own environment, each with its value, or
-    /// `None` if it was not set.
+    /// Returns the variables that child processes must not take from the command's own environment,
+    /// each with its value, or `None` if it was not set.
     pub fn pinned(&self) -> Vec<(String, Option<String>)> {
         VARIABLES
             .map(|name| (name.to_owned(), self.variables.get(name).cloned()))
@@ -66,8 +66,8 @@ impl SessionRecord for Seen {
     const PREFIX: &str = "";
 }
 
-/// The session that a client is about to compact, by the client. A compaction may give the session a new id, and no input of a
-/// SessionStart hook names the old one.
+/// The session that a client is about to compact, by the client. A compaction may give the session
+/// a new id, and no input of a SessionStart hook names the old one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compacted {
     /// The session's id.
@@ -78,7 +78,7 @@ impl SessionRecord for Compacted {
     const PREFIX: &str = "client-";
 }
 
-/// A record about a session or a client: `<folder>/<prefix><sha256 of its id>.json` in the user's folder of the program.
+/// A record of a session or client in the user's folder: `<folder>/<prefix><sha256 of id>.json`.
 pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
     /// The folder.
     const FOLDER: &str = "sessions";
@@ -115,7 +115,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
         folder.replace(&name_of::<Self>(id), &serde_json::to_vec(self)?)
     }
 
-    /// Removes the record, and returns whether it was there. Of several processes that do so at once, one gets `true`.
+    /// Removes the record, and returns whether it existed. Of several processes, one gets `true`.
     ///
     /// # Errors
     /// Returns an error if the folder is not trusted, or the system refuses.

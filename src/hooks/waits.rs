@@ -9,7 +9,7 @@ use super::seen::SessionRecord;
 /// The number of stops in a row that wait for the same background task.
 const MAX_WAITS: u32 = 3;
 
-/// The number of stops in a row that have found each background task of a session, by the task's id.
+/// The number of stops in a row that found a background task of a session, by the task's id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waits(BTreeMap<String, u32>);
 
@@ -20,7 +20,7 @@ pub enum Wait {
     GoesOn,
     /// The stop waits.
     Waits,
-    /// Enough stops have waited: the loop continues, and says so once.
+    /// Enough stops have waited: the loop continues, with one line about that.
     GivesUp,
 }
 
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(count(&["a"]), Wait::GivesUp);
         assert_eq!(count(&["a"]), Wait::GoesOn);
 
-        // Another task is counted from its first stop, and a task that ended is forgotten.
+        // Another task is counted from its first stop, and an ended task is dropped.
         assert_eq!(count(&["a", "b"]), Wait::Waits);
         assert_eq!(count(&[]), Wait::GoesOn);
         assert_eq!(count(&["a"]), Wait::Waits);

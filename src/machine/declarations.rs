@@ -1,5 +1,5 @@
-//! The declarations of a machine file that the engine does not read: personas, the review of a phase (`on_stop.review`), and
-//! its question (`on_stop.ask`).
+//! The declarations of a machine file that the engine does not read: personas, the review of a
+//! phase (`on_stop.review`), and its question (`on_stop.ask`).
 
 use serde::{Deserialize, Serialize};
 
@@ -32,10 +32,10 @@ pub enum Focus {
 /// The review of a phase whose `on_stop` is `review`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReviewSpec {
-    /// The files under review, from the loop's root. `{field}` is filled in, `*` in a file's name matches any text,
-    /// `{changes}` for the work tree's changes, and `{program}` for the subjects of the program.
+    /// The files under review below the loop's root. `{field}` is filled in; `*` is any part of a
+    /// file's name. `{changes}` are those of the work tree, `{program}` the program's subjects.
     pub subject: &'static [&'static str],
-    /// The commit since which changes are reviewed. If empty, the one at which the branch left the main one.
+    /// The commit since which changes are reviewed. If empty, the fork from the main branch.
     pub since: &'static str,
     /// The field that counts the rounds.
     pub round: &'static str,
@@ -51,7 +51,7 @@ pub struct ReviewSpec {
     pub blocking: Severity,
     /// Whether findings of earlier visits are closed although the subject is the same.
     pub fresh: bool,
-    /// The findings file for people, with `{n}` for the next free number. If empty, each round has one in the loop's folder.
+    /// The findings file, with `{n}` for the next free number. If empty, one in the loop's folder.
     pub findings_file: &'static str,
     /// The words for a verdict that is clean, and for one that is not.
     pub verdicts: Option<(&'static str, &'static str)>,

@@ -1,4 +1,4 @@
-//! The facts that the program sets for a loop in hand, and the declarations that only the program reads.
+//! The facts that the program sets for a loop in hand, and declarations only for the program.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ pub enum EvidencePolicy {
     /// A round counts with a review only.
     #[default]
     Required,
-    /// A round counts without one too, and the summary says so.
+    /// A round also counts without one, which the summary mentions.
     Optional,
 }
 
@@ -42,13 +42,13 @@ pub struct Permissions {
 /// Facts that the program sets for a loop in hand, each once.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramFacts {
-    /// The permissions from the user's configuration. Unset: evidence is required and no command runs.
+    /// The user's permissions. Without them, evidence is required and no command runs.
     pub permissions: OnceLock<Permissions>,
     /// The rules of this machine that the loop breaks.
     pub violations: OnceLock<Vec<String>>,
     /// The commands that verify the work in the loop's phase, or why they are not known.
     pub commands: OnceLock<Result<Vec<String>, String>>,
-    /// The subjects of the review in the loop's phase, or the reason for which they are unknown.
+    /// The subjects of the review in the loop's phase, or the reason why they are unknown.
     pub subjects: OnceLock<Result<Vec<Subject>, String>>,
 }
 

@@ -1,7 +1,7 @@
 //! The commands in the user's configuration, which `run` may start.
 //!
-//! A machine names a command and never holds one, and a project's own file cannot add any: anyone who clones a repository must
-//! not run a program that the repository names.
+//! A machine only names a command, and a project's own file cannot add any, so that a cloned
+//! repository runs none of its own programs.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct ConfiguredCommand {
 }
 
 impl ConfiguredCommand {
-    /// The time that a command may take unless its table says otherwise. Less than that of the plugin's Stop hook.
+    /// The default time of a command, which is less than that of the plugin's Stop hook.
     pub const USUAL_TIMEOUT: Duration = Duration::from_secs(50);
     /// The longest time that a table may give: a minute less than a client gives a hook by default.
     pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(540);
@@ -80,7 +80,7 @@ pub fn variable_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<
     Ok(names)
 }
 
-/// Reads the program of a command or a reviewer: an absolute path, or a name that is looked up in PATH.
+/// Reads the program of a command or a reviewer: an absolute path, or a name to find in PATH.
 ///
 /// # Errors
 /// Returns an error if it is a relative path, which would mean another program in each project.

@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 
 use camino::Utf8Path;
 
-/// The user's variables, if this process runs inside a client's session. `None` is one that is not set.
+/// The user's variables, if this process runs in a client's session. `None` means not set.
 static PINNED: OnceLock<Vec<(String, Option<String>)>> = OnceLock::new();
 
-/// Replaces the agent's variables by the user's for every program that this process starts. Only the first call counts.
+/// Replaces the agent's variables by the user's for all child processes. The first call counts.
 pub fn pin(variables: Vec<(String, Option<String>)>) {
     let _ = PINNED.set(variables);
 }
@@ -35,12 +35,12 @@ fn variable(name: &str) -> Option<OsString> {
 /// Mark in the environment of every child process. Our hook that finds it does nothing.
 pub const GUARD: &str = "CLAUDEX_REVIEWER_CHILD";
 
-/// Variables that any program needs to start, to speak the user's language and to find its files. `LC_*` comes on top.
+/// Variables that every program needs: folders, language, user. All `LC_*` are added.
 const ALWAYS: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
 
 /// Variables that a child process gets: a short fixed list, the names given here, and [`GUARD`].
 ///
-/// Keys of other services and the client's own variables stay out unless the user's configuration names them.
+/// Keys of other services and the client's variables are left out unless the user names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     names: Vec<String>,
@@ -64,16 +64,16 @@ impl Environment {
         self
     }
 
-    /// Keeps the folders with the project's programs (`node_modules/.bin`) in PATH, for a command of the user that works on
-    /// the project.
+    /// Keeps the folders with the project's programs (`node_modules/.bin`) in PATH, for a command
+    /// of the user that works on the project.
     #[must_use]
     pub fn with_projects_programs(mut self) -> Self {
         self.with_projects_programs = true;
         self
     }
 
-    /// Returns the variables for a child that works on this project: PATH without relative folders and without those of
-    /// the project, and no home that is a relative path.
+    /// Returns the variables for a child that works on this project: PATH without relative folders
+    /// and without those of the project, and no home that is a relative path.
     pub fn resolve(
         &self,
         mut variables: BTreeMap<OsString, OsString>,
@@ -103,8 +103,8 @@ impl Environment {
     }
 }
 
-/// Returns whether a variable names the user's folder by a relative path, which would be a folder of the repository. It
-/// counts as not set.
+/// Returns whether a variable names the user's folder by a relative path, which would be a folder
+/// of the repository. It counts as not set.
 fn is_relative_home(name: &OsStr, value: &OsStr) -> bool {
     name.to_str().is_some_and(|name| {
         name == "HOME" || name.ends_with("_HOME") || name == "CLAUDE_CONFIG_DIR"
@@ -117,8 +117,8 @@ pub fn find_installed(name: &str, project: &Utf8Path) -> Option<PathBuf> {
     find_program(name, variable("PATH").as_deref(), project)
 }
 
-/// Finds the executable file that a program's name means: an absolute path as it is, a bare name in the absolute folders of
-/// `path` outside of the project. A repository must not choose our programs.
+/// Finds the executable file of a name: an absolute path as it is, a bare name in the absolute
+/// folders of `path` outside of the project. A repository must not choose our programs.
 pub fn find_program(name: &str, path: Option<&OsStr>, project: &Utf8Path) -> Option<PathBuf> {
     if name.is_empty() {
         return None;
@@ -136,8 +136,8 @@ fn absolute(path: &OsStr) -> impl Iterator<Item = PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute())
 }
 
-/// Returns the folders of a PATH that lie outside of the project, links followed. If the user's home is in the project,
-/// all folders are the user's.
+/// Returns the folders of a PATH that are outside of the project, links followed. If the user's
+/// home is in the project, all folders are the user's.
 fn trusted(
     path: &OsStr,
     home: Option<&OsStr>,

@@ -1,7 +1,7 @@
-//! A process group with one child at its head: signals to all of it, and the head's status at the end.
+//! A process group, with one child at its head: signals to all of it, and the head's status.
 //!
-//! The head is reaped last. Until then its id cannot be given to another process, so a signal to the group never hits a
-//! stranger.
+//! The head is reaped last. Until then no other process can have its id, so that a signal to the
+//! group never hits a stranger.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// The number of times that a busy program is tried again: for a second in all.
+/// The number of retries of a busy program: for a second in all.
 const BUSY_RETRIES: u32 = 50;
-/// The time between two of them.
+/// The time between two retries.
 const BUSY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A process group. It is killed if it is dropped without being reaped.
@@ -54,7 +54,7 @@ impl Group {
         match waitid(WaitId::Pid(self.id), options) {
             Ok(status) => status.is_some(),
             Err(rustix::io::Errno::INTR) => false,
-            // No such child: anyone who ignores SIGCHLD has it reaped by the system.
+            // No such child: the system reaps it if SIGCHLD is ignored.
             Err(_) => true,
         }
     }
@@ -83,7 +83,7 @@ impl Drop for Group {
     }
 }
 
-/// Starts a process. A program that was written a moment ago is busy until every process that was forked meanwhile has begun:
+/// Starts a process. A new program is busy until every process that was forked meanwhile has begun:
 /// each holds the file for writing until then.
 fn begin(command: &mut Command) -> io::Result<Child> {
     for _ in 0..BUSY_RETRIES {

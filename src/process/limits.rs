@@ -20,7 +20,7 @@ pub struct Limits {
     pub idle: Duration,
 }
 
-/// A duration to the millisecond, between 1ms and a week. Its text has numbers with their units, largest first: `2m30s`.
+/// A duration between 1ms and a week. As text, numbers with units, largest first: `2m30s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Spelled(pub Duration);

@@ -1,8 +1,8 @@
-//! Runs a child process in a new process group, with a short environment, a time limit and an idle limit, and ends
-//! the whole group.
+//! Runs a child process in its own group, with a short environment, a time limit and an idle limit,
+//! and ends the whole group.
 //!
-//! Nothing here waits without a bound: not for the child, not for a grandchild that holds its pipes, not for a child that
-//! never reads its stdin. A process that leaves the group on purpose (`setsid`) is out of scope.
+//! Nothing here waits without a bound for a child, for a grandchild with its pipes, or for stdin to
+//! be read. A process that leaves the group on purpose (`setsid`) is out of scope.
 
 pub mod configured;
 pub mod environment;
@@ -36,7 +36,7 @@ const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 const TERM_GRACE_TIME: Duration = Duration::from_secs(2);
 /// The time without output after KILL after which the output counts as read to its end.
 const SETTLE_TIME: Duration = Duration::from_millis(500);
-/// The longest time for which output is read after KILL. A process that left the group may write forever.
+/// The longest read after KILL, because a process that left the group may write forever.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The exit status of a shell whose command was ended by signal n is this plus n.
@@ -102,7 +102,7 @@ type Message = (Stream, Vec<u8>);
 struct Running {
     group: Group,
     messages: Receiver<Message>,
-    /// Kept so that the channel never counts as disconnected: waiting on it is how this file passes time.
+    /// Keeps the channel connected: waiting on it is how time passes here.
     _sender: SyncSender<Message>,
     output: ProcessOutput,
     open: usize,
@@ -134,11 +134,11 @@ impl Running {
 
         let mut group = Group::spawn(command).map_err(failure)?;
         let (mut stdin, stdout, stderr) = group.streams();
-        // Few and bounded: a child that writes faster than we look must wait, so that our memory does not grow.
+        // Bounded, so that a child that writes fast waits and our memory does not grow.
         let (sender, messages) = sync_channel(16);
         let bytes = call.stdin.to_vec();
-        // The threads are never joined: each ends with its pipe, or when we no longer listen. A child that does not read its
-        // stdin says so by its exit status.
+        // The threads are never joined: each ends with its pipe, or when nobody listens. A child
+        // that does not read its stdin shows that by its exit status.
         thread::spawn(move || drop(stdin.write_all(&bytes)));
         read(Stream::Stdout, stdout, sender.clone());
         read(Stream::Stderr, stderr, sender.clone());
@@ -154,7 +154,7 @@ impl Running {
         })
     }
 
-    /// Waits until the child has ended, or has to be; says why in the second case.
+    /// Waits until the child has ended, or has to be ended. Returns the reason in the second case.
     fn follow(&mut self, limits: Limits, watch: &mut Watch<'_>) -> Option<ProcessEnd> {
         let mut last_tick = Instant::now();
         let mut exited: Option<Instant> = None;
@@ -193,7 +193,7 @@ impl Running {
             self.group.signal(Signal::TERM);
             let request_time = Instant::now();
             while !self.is_over() && request_time.elapsed() < TERM_GRACE_TIME {
-                // It is being ended already: a second request to stop says nothing new.
+                // It is being ended already: a second request to stop adds nothing.
                 let _ = self.take(watch);
             }
         }
@@ -208,8 +208,8 @@ impl Running {
         }
     }
 
-    /// Returns the end of a child that we did not end. One that a signal ended may be part of a session that is being ended,
-    /// and gone before our own signal comes: the watcher has a moment to ask for a stop.
+    /// Returns the end of a child that we did not end. A signal may have ended it with its session
+    /// before ours comes, so the watcher has a moment to ask for a stop.
     fn own_end(&mut self, status: ExitStatus, watch: &mut Watch<'_>) -> ProcessEnd {
         let signalled = status.code().is_none_or(|code| code > SHELL_SIGNAL_BASE);
         let exited = Instant::now();

@@ -1,6 +1,6 @@
 //! The output of a supervised process, and its end.
 //!
-//! Kept are the beginning and the end of stdout and the end of stderr. All of it is bounded, also if the process writes without end.
+//! Keeps the beginning and the end of stdout and the end of stderr, all of bounded size.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use crate::text;
 
 /// The bytes of stdout that are kept. More is not a review.
 pub const MAX_KEPT_BYTES: usize = 4 * 1024 * 1024;
-/// The bytes of stderr that are kept, from its end, and of a stdout that is longer than the part kept of its beginning.
+/// The bytes that are kept of the end of stderr, and of a stdout that is cut.
 const MAX_TAIL_BYTES: usize = 8 * 1024;
 /// The bytes of one line that are kept. A line may be an event with texts inside.
 const MAX_LINE_BYTES: usize = MAX_KEPT_BYTES;
@@ -55,7 +55,7 @@ pub enum ProcessEnd {
     /// An exit with this status.
     #[error("exit status {0}")]
     Exited(i32),
-    /// A signal ended it, which was not ours.
+    /// A signal that was not ours ended it.
     #[error("signal {0}")]
     Signalled(i32),
     /// We ended it after its whole time.
@@ -98,8 +98,8 @@ pub fn plain_line(line: &[u8]) -> String {
 }
 
 impl ProcessOutput {
-    /// Takes bytes, and hands over each line that they complete. Lines end at `\n` and at the `\r` of progress displays. All
-    /// bytes are kept if it is asked to stop.
+    /// Takes bytes, and hands over each line that they complete. Lines end at `\n` and at the `\r`
+    /// of progress displays. Keeps all bytes even if `hand` asks to stop.
     pub(super) fn take(
         &mut self,
         stream: Stream,
@@ -128,7 +128,7 @@ impl ProcessOutput {
         flow
     }
 
-    /// Hands over the line that is there, complete or not.
+    /// Hands over the pending line, complete or not.
     pub(super) fn end_line(&mut self, stream: Stream, hand: &mut HandLine<'_>) -> ControlFlow<()> {
         let line = std::mem::take(&mut self.partial[stream as usize]);
         match line.trim_ascii_end() {
@@ -147,8 +147,8 @@ impl ProcessOutput {
         text::plain(&String::from_utf8_lossy(tail(&self.stderr)))
     }
 
-    /// Keeps the output in a file of a folder, for people: the beginning and the end of stdout as they came, then the end of
-    /// stderr. A process that wrote nothing leaves no file.
+    /// Keeps the output in a file of a folder, for people: the beginning and the end of stdout,
+    /// then the end of stderr. A process that wrote nothing leaves no file.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -170,7 +170,7 @@ impl ProcessOutput {
     }
 }
 
-/// Appends bytes of which only the last [`MAX_TAIL_BYTES`] are wanted. At most twice as many are held.
+/// Appends bytes of which only the last [`MAX_TAIL_BYTES`] matter. Holds at most twice as many.
 fn keep_end(end: &mut Vec<u8>, bytes: &[u8]) {
     end.extend_from_slice(bytes);
     if end.len() > 2 * MAX_TAIL_BYTES {

@@ -56,7 +56,7 @@ impl Bench {
         supervise(&call, watch)
     }
 
-    /// Checks that none of the processes is alive whose ids the script wrote to `pids`. KILL takes effect soon, not at once.
+    /// Checks that no process in `pids`, which the script wrote, is alive. KILL takes a moment.
     fn check_all_dead(&self, expected: usize) {
         let ids: Vec<i32> = fs::read_to_string(self.path().join("pids"))
             .unwrap()
@@ -75,7 +75,7 @@ impl Bench {
     }
 }
 
-/// Returns whether a process runs. One that only waits to be reaped by a lazy first process does not.
+/// Returns whether a process runs. One that only waits to be reaped does not.
 fn is_alive(id: i32) -> bool {
     let pid = rustix::process::Pid::from_raw(id).unwrap();
     if rustix::process::test_kill_process(pid).is_err() {

@@ -50,7 +50,7 @@ impl Journal {
         last.map_or(&Json::Null, |last| &last["fields"][name])
     }
 
-    /// Returns the changes since an earlier reading that took an edge. Binding a session takes none.
+    /// Returns the changes since an earlier reading that took an edge, without bindings.
     pub(crate) fn edges_since(&self, before: &Journal) -> Vec<&Json> {
         let changes = self.changes.iter().skip(before.changes.len());
         changes

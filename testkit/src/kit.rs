@@ -58,7 +58,7 @@ pub enum Suite {
 pub struct Failure {
     /// The part of the kit that found it.
     pub suite: Suite,
-    /// The steps up to the failure, the call or the file, the expected and the real behaviour of the program.
+    /// The steps up to the failure, the call or the file, the expected and the real behaviour.
     pub what: String,
 }
 
@@ -80,8 +80,8 @@ pub(crate) fn at(place: impl std::fmt::Display) -> impl FnOnce(Wrong) -> Wrong {
     move |wrong| format!("{place}: {wrong}").into()
 }
 
-/// The result of a run of the kit. `Display` shows a line for each suite: its attempts and their number, or the reason why it
-/// was left out.
+/// The result of a run of the kit. `Display` shows a line for each suite: its attempts and their
+/// number, or why it was left out.
 #[derive(Debug, Clone, Default, Display)]
 #[display("{text}")]
 #[non_exhaustive]
@@ -147,7 +147,7 @@ impl Kit {
         self
     }
 
-    /// Runs the suites that take less than a minute; also the pairs if the variable `CLAUDEX_TESTKIT` is `whole`.
+    /// Runs the suites of less than a minute. With `CLAUDEX_TESTKIT=whole`, runs the pairs, too.
     ///
     /// # Errors
     /// Returns the first broken promise.

@@ -1,5 +1,5 @@
-//! Tests of any machine: [`Kit`] takes a machine file and the program that was built from it, and drives the program as
-//! users, agents and the client do, as a process.
+//! Tests of any machine: [`Kit`] takes a machine file and the program that was built from it, and
+//! runs the program as users, agents and the client do, as a process.
 //!
 //! ```no_run
 //! # fn a_test() -> Result<(), claudex_testkit::Failure> {
@@ -8,8 +8,8 @@
 //! # Ok(())
 //! # }
 //! ```
-//! In a test of your crate the program is `env!("CARGO_BIN_EXE_release-train")`. A [`Report`] lists the attempts and the
-//! phases that were not reached. A [`Failure`] names the broken promise and the steps that led there.
+//! In a test of your crate the program is `env!("CARGO_BIN_EXE_release-train")`. A [`Report`] lists
+//! the attempts and the unreached phases, a [`Failure`] the broken promise and the steps to it.
 
 mod journal;
 mod kit;

@@ -1,4 +1,4 @@
-//! The pairs proof: for every pair of a phase and a transition, an edge compiles, and any other pair does not. The
+//! The pairs proof: every edge of a phase and a transition compiles, and no other pair does. The
 //! compiler's message then names the phase, and the phases in which the transition is legal.
 //!
 //! The calls are written as a module with a function of one line for each pair.
@@ -21,12 +21,12 @@ const CALLS: &str = "src/calls.rs";
 const HEAD: &str =
     "//! One call per line.\n#[allow(dead_code)]\nfn any<T>() -> T { std::process::abort() }\n";
 
-/// Checks every pair of some machines in a crate. With each machine is the path of its module, such as `crate::release_train`.
-/// `check` writes the first text as its `src/calls.rs`, and runs `cargo check --lib` with these
-/// flags. Returns how many pairs compile, and how many do not.
+/// Checks every pair of some machines, each with the path of its module, such as
+/// `crate::release_train`. `check` writes the text as `src/calls.rs` of a crate, and runs
+/// `cargo check --lib` with these flags. Returns how many pairs compile, and how many do not.
 ///
 /// # Errors
-/// Returns an error if cargo cannot run, or if an error of the compiler is missing or belongs to no pair.
+/// Returns an error if cargo cannot run, or if a compiler error is missing or belongs to no pair.
 pub fn prove(
     machines: &[(&Machine, String)],
     check: impl Fn(&str, &[&str]) -> io::Result<Output>,
@@ -82,7 +82,7 @@ pub fn prove(
     Ok((edge_count, others.len()))
 }
 
-/// Returns whether a compiler's error names the transition and the phase, and the phases in which the transition is legal.
+/// Returns whether a compiler error names the transition, the phase, and the legal phases.
 fn is_refusal(error: &Json, transition: &str, phase: &str) -> bool {
     let start = format!("`{transition}` is not legal in phase `");
     let path = text(&error["message"]).strip_prefix(&start);
@@ -92,7 +92,7 @@ fn is_refusal(error: &Json, transition: &str, phase: &str) -> bool {
         && list(&error["children"]).any(|note| text(&note["message"]).starts_with("legal in: "))
 }
 
-/// Returns the errors in cargo's messages by their line of the calls; `None`: of another file.
+/// Returns the errors in cargo's messages by their line of the calls, or `None` for another file.
 fn errors(output: &str) -> BTreeMap<Option<u64>, Vec<Json>> {
     let mut errors: BTreeMap<_, Vec<Json>> = BTreeMap::new();
     for line in output.lines() {
@@ -119,8 +119,8 @@ fn type_of(name: &str) -> String {
     name.split('_').map(upper).collect()
 }
 
-/// Checks every pair in a crate of the machine and nothing else, with the engine that the package depends on. Part of the
-/// whole set only, because the engine is built again for it.
+/// Checks every pair in a crate of the machine and nothing else, with the package's engine. Part of
+/// the whole set only, because the engine is built again for it.
 pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     if std::env::var_os("CLAUDEX_TESTKIT").is_none_or(|much| much != "whole") {
         return Ok("left out: CLAUDEX_TESTKIT is not `whole`".to_owned());

@@ -13,13 +13,13 @@ use crate::kit::{Wrong, ensure};
 
 /// The session that stops come from.
 pub const SESSION: &str = "kit-session";
-/// The variable with which a build with debug assertions kills itself before its Nth change of a file.
+/// The variable with which a debug build kills itself before its Nth change of a file.
 const KILL_AT: &str = "CLAUDEX_KILL_AT";
 
 /// The result of a call of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// The exit code; `None` if a signal ended it.
+    /// The exit code, or `None` if a signal ended it.
     pub code: Option<i32>,
     /// The standard output.
     pub out: String,
@@ -38,7 +38,7 @@ impl fmt::Display for Output {
 }
 
 impl Output {
-    /// Returns a hook's answer: nothing, or one JSON object. Another exit code than 0 would be ignored or block.
+    /// Returns a hook's answer: nothing, or one JSON object. Other exit codes than 0 are wrong.
     pub(crate) fn answer(&self) -> Result<Json, Wrong> {
         let answer = match self.out.trim() {
             "" => Json::Null,
@@ -101,7 +101,7 @@ impl Project {
         put(&self.root().join(name), text)
     }
 
-    /// Returns a program of the system in the project's folder, with the environment that the kit gives.
+    /// Returns a program of the system in the project's folder, with the kit's environment.
     pub fn tool(&self, program: impl AsRef<OsStr>) -> Command {
         let home = self.home();
         let mut command = Command::new(program);

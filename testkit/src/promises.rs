@@ -17,8 +17,8 @@ const KILLED_EXIT_CODE: i32 = 137;
 const CROWD_SIZE: usize = 16;
 const HOOKS: &str = "stop answer prompt session-start pre-compact pre-tool-use";
 
-/// Checks that a refused call changes nothing: a verb that is not open in its phase or to its actor, and a stop that is not
-/// of its agent. States of the same phase are alike.
+/// Checks that a refused call changes nothing: a verb that is not open in its phase or to its
+/// actor, and a stop that is not of its agent. States of the same phase are alike.
 pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
     let project = &walk.project;
     let session = walk.machine.holder(Held::Session).unwrap_or_default();
@@ -63,8 +63,8 @@ pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
     Ok(format!("{refused} calls were refused and changed nothing"))
 }
 
-/// Kills a start, a stop and a verb before each of their changes of files. The loop then continues as if the call had not begun
-/// or had ended, and the same call does the rest.
+/// Kills a start, a stop and a verb before each of their changes of files. The loop then continues
+/// as if the call had not begun or had ended, and the same call does the rest.
 pub(crate) fn kills(walk: &Walk) -> Result<String, Wrong> {
     let start = || {
         walk.project.restore(0)?;
@@ -168,8 +168,8 @@ pub(crate) fn input(walk: &Walk) -> Result<String, Wrong> {
     ))
 }
 
-/// Checks that of sixteen starts at once one wins if a project has one active loop, and that of sixteen stops each builds on
-/// the one before.
+/// Checks that of sixteen starts at once one wins if a project has one active loop, and that of
+/// sixteen stops each builds on the one before.
 pub(crate) fn crowd(walk: &Walk) -> Result<String, Wrong> {
     walk.restore(0)?;
     let mut blocks = 0;
@@ -219,8 +219,8 @@ fn run_crowd(call: impl Fn() -> io::Result<Output> + Sync) -> io::Result<Vec<Out
     })
 }
 
-/// Compares the committed plugin with the one that the program writes now. Files that a user put beside the written ones are
-/// not compared.
+/// Compares the committed plugin with the one that the program writes now. Files that a user put
+/// beside the written ones are not compared.
 pub(crate) fn plugin(walk: &Walk) -> Result<String, Wrong> {
     let Some(committed) = &walk.kit.plugin else {
         return Ok("left out: `Kit::plugin` names no folder".to_owned());

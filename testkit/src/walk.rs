@@ -1,5 +1,5 @@
-//! The walk: breadth first through the states that stops, reviews and verbs without arguments lead to, from the start of
-//! each mode. The program decides the effect of a call; each change must follow an edge of the machine file.
+//! The walk: breadth first from the start of each mode through the states that stops, reviews and
+//! verbs without arguments reach. Each change must follow an edge of the machine file.
 
 use std::collections::{HashSet, VecDeque};
 use std::{fs, io};
@@ -41,7 +41,7 @@ pub(crate) struct State {
     /// The index of its phase.
     pub(crate) phase: usize,
     pub(crate) journal: Journal,
-    /// The call that took an edge to it: the index of the state before, the call, and the edge in the journal.
+    /// The call that led to it: the index of the state before, the call, and the journal's edge.
     pub(crate) step: Option<(usize, Move, Json)>,
 }
 
@@ -71,7 +71,7 @@ impl Move {
 }
 
 impl Walk {
-    /// Creates the project: prepared by the kit's user, with a reviewer that finds nothing, and commands that pass.
+    /// Creates the project as the kit's user prepares it, with a reviewer that finds nothing.
     pub(crate) fn new(kit: Kit) -> Result<Self, Wrong> {
         let name = kit.file.display().to_string();
         let source = fs::read_to_string(&kit.file).map_err(|error| format!("{name}: {error}"))?;
@@ -192,7 +192,7 @@ impl Walk {
         Ok(self.project.keep(index + 1)?)
     }
 
-    /// Returns what distinguishes a state: mode, phase and the fields of the machine, and whether a review has ended.
+    /// Returns the key of a state: mode, phase, the machine's fields, and whether a review ended.
     fn key<'j>(&self, journal: &'j Journal) -> (bool, Vec<&'j Json>) {
         let fields = self.machine.fields.iter().filter(|field| match field.kind {
             FieldKind::Held(held) => matches!(held, Held::Mode | Held::Phase),
@@ -248,7 +248,7 @@ impl Walk {
         is_allowed && has_evidence && is_edge
     }
 
-    /// Makes a move in a state, checks that output and journal agree, and returns the edge that was taken.
+    /// Makes a move, checks that output and journal agree, and returns the edge that was taken.
     fn take(&self, state: &State, one: &Move) -> Result<Option<Json>, Wrong> {
         let output = self.make(&state.held, one)?;
         let edge = self.edge_since(state)?;
@@ -318,8 +318,8 @@ impl Walk {
         Ok(serde_json::from_str(&listed.out)?)
     }
 
-    /// Returns the edge that was taken since a state: nothing was rewritten, and at most one edge was taken, which the machine
-    /// file has.
+    /// Returns the edge that was taken since a state: nothing was rewritten, and at most one edge
+    /// was taken, which the machine file has.
     pub(crate) fn edge_since(&self, state: &State) -> Result<Option<Json>, Wrong> {
         let after = state.held.journal()?;
         let is_longer = after.bytes.starts_with(&state.journal.bytes);
@@ -339,8 +339,8 @@ impl Walk {
         Ok(Some((*taken).clone()))
     }
 
-    /// Makes a call in a state, and checks that document and changes stay as they were. The journal may have a note about the
-    /// attempt.
+    /// Makes a call in a state, and checks that document and changes stay as they were. The journal
+    /// may have a note about the attempt.
     pub(crate) fn unchanged(
         &self,
         state: &State,

@@ -1,4 +1,4 @@
-//! The release: a marketplace whose plugins contain their programs, and the programs alone, in one archive.
+//! The release: a marketplace whose plugins contain their programs, and the programs alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -31,7 +31,6 @@ const FILES: [(&str, &str); 4] = [
     ("docs/install.md", "README.md"),
 ];
 
-/// GNU tar.
 const TAR: &str = if cfg!(target_os = "macos") {
     "gtar"
 } else {
@@ -75,7 +74,7 @@ pub(crate) fn run() -> miette::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds the programs, static on Linux and without a path of this machine in them, and returns their folder.
+/// Builds the programs, static on Linux and without local paths, and returns their folder.
 fn build(root: &Path, target: &str) -> miette::Result<PathBuf> {
     let folder = crate::target()?;
     let home = std::env::var("CARGO_HOME")
@@ -176,8 +175,8 @@ struct Package {
     manifest_path: PathBuf,
 }
 
-/// Returns the licences of the crates that are linked into the programs, with the texts in their packages. `.ci/run` lists the
-/// accepted licences.
+/// Returns the licences of the crates that are linked into the programs, with the texts in their
+/// packages. `.ci/run` lists the accepted licences.
 fn licences(root: &Path, target: &str) -> miette::Result<String> {
     #[derive(Deserialize)]
     struct Metadata {

@@ -1,4 +1,4 @@
-//! The project's own tools, as `cargo xtask`: what is needed to work on claudex-loop and is no part of it.
+//! The project's own tools, as `cargo xtask`, which are no part of claudex-loop.
 
 mod dist;
 mod e2e;
@@ -19,7 +19,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Tool {
-    /// Play the scenarios of tests/e2e with the real Claude Code and Codex, against a model that they script
+    /// Play the scenarios of tests/e2e with the real Claude Code and Codex, against a model that
+    /// they script
     E2e(e2e::Options),
     /// Make the release for this machine in target/dist: archive and checksum
     Dist,

@@ -91,7 +91,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     terminal: &["done", "cancelled"],
 };
 
-/// A temporary folder, and its path. It is in memory if the system has such a place, since each change is synced.
+/// A temporary folder and its path, in memory if possible, because each change is synced.
 pub(crate) fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
     let made = tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
@@ -112,7 +112,7 @@ pub(crate) static JSON: StateSpec = StateSpec {
     ..SPEC
 };
 
-/// The test machine with documents of frontmatter, two of whose fields stand below another key.
+/// The test machine with documents of frontmatter, with two fields below another key.
 pub(crate) static FRONTMATTER: StateSpec = StateSpec {
     form: Form::Frontmatter,
     declared: &[

@@ -1,4 +1,4 @@
-//! What the store promises, with files and with memory.
+//! The promises of the store, with files and with memory.
 
 mod archive;
 mod behind;

@@ -10,7 +10,7 @@ pub type Fields = serde_json::Map<String, Json>;
 /// The greatest number in a field: every reader of JSON reads it exactly.
 pub const MOST_COUNT: u64 = (1 << 53) - 1;
 
-/// Returns a value as people and shell helpers read it: text without quotes, nothing for null, another value as JSON on one line.
+/// Returns a value for people and shell helpers: text without quotes, null as nothing, else JSON.
 pub fn to_plain(value: &Json) -> String {
     match value {
         Json::Null => String::new(),
@@ -24,7 +24,7 @@ pub fn to_count(value: &Json) -> Option<u64> {
     parse_count(&to_plain(value))
 }
 
-/// Reads a value that a shell helper was given: `true`, `false` and decimal numbers are themselves, anything else is text.
+/// Reads a value of a shell helper: `true`, `false`, decimal numbers, and anything else as text.
 pub fn parse_plain(text: &str) -> Json {
     match text {
         "true" => true.into(),
@@ -39,7 +39,7 @@ fn parse_count(text: &str) -> Option<u64> {
     (count <= MOST_COUNT && count.to_string() == text).then_some(count)
 }
 
-/// Writes a value for the right of a colon, as JSON that is also YAML. A plain word needs no quotes unless `quoted`.
+/// Writes a value behind a colon, as JSON that is also YAML. Quotes plain words only if `quoted`.
 pub(super) fn to_scalar(value: &Json, quoted: bool) -> String {
     let json = |value: &Json| escape_hidden(&value.to_string());
     match value {
@@ -62,7 +62,7 @@ fn is_plain_word(text: &str) -> bool {
         && serde_yaml::from_str(text).is_ok_and(|read: serde_yaml::Value| read == *text)
 }
 
-/// Escapes the characters of JSON that could hide or reorder text. Above U+FFFF there is no such escape, so those characters stay.
+/// Escapes characters of JSON that could hide or reorder text, up to U+FFFF (no escape above).
 pub(super) fn escape_hidden(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {

@@ -1,5 +1,5 @@
-//! The scripted model: rules that decide what it answers to what it was sent. It knows neither of
-//! the two protocols; `server` translates.
+//! The scripted model: rules that choose its answer to a request. It knows neither of the two
+//! protocols; `server` translates.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ impl Agent {
         }
     }
 
-    /// Returns the first rule that fits, with its answer rendered, or a sentence that ends the turn.
+    /// Returns the first rule that fits with its rendered answer, or a sentence that ends the turn.
     pub(super) fn answer(&mut self, heard: &Heard) -> miette::Result<Rule> {
         for (rule, used) in &mut self.rules {
             if rule.times.is_some_and(|times| *used >= times) {

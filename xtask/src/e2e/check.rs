@@ -1,5 +1,5 @@
-//! The checks: of loops, of what the model was sent, of what the client printed, and of files. Our
-//! own program is asked about loops, as a user would ask it.
+//! The checks: of loops, of requests to the model, of output of the client, and of files. Our own
+//! program is asked about loops, as a user would ask it.
 
 use std::fmt::Debug;
 use std::path::Path;

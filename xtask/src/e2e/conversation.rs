@@ -1,5 +1,5 @@
-//! The record of one scenario: what the model was sent and what it answered. Checks read it, and
-//! it is printed if the scenario fails.
+//! The record of one scenario: the requests to the model and its answers. Checks read it, and it is
+//! printed if the scenario fails.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

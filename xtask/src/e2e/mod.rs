@@ -106,7 +106,7 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!passed)))
 }
 
-/// Plays the rows, one more at once than there are processors, prints a line as each ends, and then the failures. Returns whether all passed.
+/// Plays the rows in parallel, and prints their ends, then failures. Returns whether all passed.
 fn play_all(stage: &Stage, rows: &[Row<'_>]) -> bool {
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     let queue = Mutex::new(rows.iter());
@@ -157,7 +157,6 @@ fn failure(row: &Row<'_>, outcome: &Outcome, error: &miette::Report) -> String {
     format!("\n==== {label}\n{doc}\n\n{conversation}\n-- error\n{error:#}\n-- folder: {folder}\n")
 }
 
-/// Prints a line about progress.
 fn print_note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

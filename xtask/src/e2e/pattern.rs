@@ -31,8 +31,8 @@ impl Pattern {
     }
 }
 
-/// Checks that `screen` matches the kept screen at `path`. White space and frames do not count, since the lengths of lines
-/// depend on paths and on the terminal.
+/// Checks that `screen` matches the kept screen at `path`. White space and frames do not count,
+/// because the lengths of lines depend on paths and on the terminal.
 pub(super) fn compare_screen(path: &Path, screen: &str) -> Result<(), String> {
     let kept = fs_err::read_to_string(path).map_err(|error| error.to_string())?;
     let whole = format!(r"\A{}\z", Pattern(without_frames(&kept)).body());

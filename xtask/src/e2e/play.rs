@@ -276,7 +276,7 @@ impl<'a> Play<'a> {
         terminal.ok_or_else(|| miette!("no terminal is open"))
     }
 
-    /// Returns the words for templates: `id` is the newest loop, `session_NAME` the client's id of a session.
+    /// Returns the words for templates: `id` is the newest loop, `session_NAME` a session's id.
     fn words(&self) -> miette::Result<Words> {
         let newest = self.home.loops(PROGRAMS[0])?.pop();
         let id = newest.map(|[id, _]| ("id".to_owned(), id));

@@ -23,7 +23,7 @@ pub(super) struct Scenario {
     pub(super) name: String,
     /// The promise that the scenario checks, in one sentence.
     pub(super) doc: String,
-    /// The clients that it is played with. Default: the newest alone.
+    /// The clients that it is played with. By default the newest alone.
     pub(super) clients: Option<Vec<Age>>,
     /// The agent of `tests/e2e/agents` that plays the model. Default: [`OBEDIENT`].
     pub(super) agent: Option<String>,

@@ -1,4 +1,4 @@
-//! One conversation with Claude Code without a screen: a process for each prompt, which prints its events as JSON lines.
+//! A conversation with Claude Code without a screen: a process for each prompt, with JSON lines.
 
 use std::path::Path;
 use std::process::Command;
@@ -61,7 +61,7 @@ impl Session {
             .collect()
     }
 
-    /// Waits for the client's end, and checks what its prompt's step expects of it.
+    /// Waits for the client's end, and checks it against the step of its prompt.
     pub(super) fn finish(&mut self, limit: Duration) -> miette::Result<()> {
         let (client, say) = self.take_turn()?;
         let status = client.wait(limit).wrap_err("the client's turn")?;

@@ -49,7 +49,7 @@ pub(super) struct Screen {
     before: String,
 }
 
-/// Answers the questions of the client's first start in its file: theme, API key, trust in the project.
+/// Answers the questions of the client's first start in its file: theme, API key, trust.
 pub(super) fn prepare(file: &Path, project: &Path, api_key: &str) -> miette::Result<()> {
     let text = fs_err::read_to_string(file).unwrap_or_else(|_| "{}".to_owned());
     let mut known: Value = serde_json::from_str(&text).into_diagnostic()?;

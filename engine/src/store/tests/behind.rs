@@ -1,4 +1,4 @@
-//! The user's document that was put back, such as by a checkout, and one that cannot be read or written.
+//! A user's document that a checkout put back, and one that cannot be read or written.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ fn id() -> LoopId {
     LoopId::parse("a", OWN.ids).unwrap()
 }
 
-/// Makes a loop with three revisions, and puts its first document back. Returns all of its documents.
+/// Makes a loop with three revisions, puts its first document back, and returns all documents.
 fn put_back() -> (tempfile::TempDir, Store, Record, Vec<String>) {
     let (kept, store) = store_of(&OWN);
     let start = StartPlan {

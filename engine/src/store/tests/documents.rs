@@ -1,4 +1,4 @@
-//! The document shows the newest change: an edit by hand is taken over or undone, and lines that nobody knows stay.
+//! The document shows the newest change. Edits by hand are used or undone; unknown lines stay.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What a power loss leaves: of what was not synced any part may be lost, and the loop is still at a change that was acknowledged,
+//! After a power loss, any unsynced part may be missing, but the loop is at an acknowledged change
 //! or at the one that was being made.
 
 use std::fs;
@@ -25,7 +25,7 @@ struct Numbers(u64);
 
 impl Numbers {
     fn random_below(&mut self, end: usize) -> usize {
-        // A linear congruential generator with Knuth's constants. Its high bits are good enough here.
+        // A linear congruential generator with Knuth's constants, whose high bits are good enough.
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -77,7 +77,7 @@ fn lose_power(seed: u64) {
 
     let mut numbers = Numbers(seed);
     for schedule in 0..SCHEDULES {
-        // The changes up to `acknowledged` were synced. Of the next line any part may be there.
+        // The changes up to `acknowledged` were synced. Any part of the next line may exist.
         let acknowledged = numbers.random_below(CHANGES);
         let synced = states[acknowledged].journal.len();
         let next = states
@@ -90,7 +90,7 @@ fn lose_power(seed: u64) {
         }
         fs::write(store.journal_path(&id), &journal).unwrap();
 
-        // Document and mark are not synced: any that was there may be there again, or a part, or nothing.
+        // Document and mark are not synced: an earlier one, a part of it or none may be left.
         let document = &states[numbers.random_below(acknowledged + 1)].document;
         match numbers.random_below(6) {
             0 => _ = fs::remove_file(store.path_of(&id)),

@@ -1,4 +1,4 @@
-//! Sixteen at once: one change wins, and the others are told so.
+//! Sixteen changes at once: one wins, and the others are refused.
 
 use std::fmt::Debug;
 use std::sync::Barrier;
@@ -16,7 +16,7 @@ fn reopen(store: &Store) -> Store {
     Store::at(folder, root, &SPEC, home)
 }
 
-/// Lets sixteen stores on the same folder do something at once. Returns the errors of all but the only one that did it.
+/// Lets sixteen stores on a folder do something at once. Returns the errors of all but the winner.
 fn race<T: Debug + Send, E: Debug + Send>(
     store: &Store,
     work: impl Fn(&Store) -> Result<T, E> + Sync,

@@ -1,4 +1,4 @@
-//! An entry without this user's seal, or after lines that are missing, does not exist.
+//! An entry without this user's seal, or after missing lines, does not count.
 
 use std::fs;
 
@@ -229,7 +229,7 @@ fn damaged_key_is_named_and_never_replaced() {
     }
 }
 
-/// Returns the file with what the state home keeps of the only loop.
+/// Returns the file with the mark of the only loop.
 fn mark(store: &Store) -> Utf8PathBuf {
     let marks = store.root().join("state-home/marks");
     let found = marks.read_dir_utf8().unwrap().next().unwrap().unwrap();

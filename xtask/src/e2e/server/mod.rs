@@ -126,7 +126,7 @@ async fn handle(stage: State<Arc<Stage>>, method: Method, uri: Uri, body: Bytes)
         (Method::POST, "v1/messages/count_tokens") => {
             Json(json!({ "input_tokens": ANSWER_TOKENS })).into_response()
         }
-        // Clients ask whether the service is there, and for its list of models.
+        // Clients ask whether the service runs, and for its list of models.
         (Method::GET | Method::HEAD, _) => {
             Json(json!({ "object": "list", "data": [], "models": [] })).into_response()
         }
