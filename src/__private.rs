@@ -1,4 +1,4 @@
-//! The names that generated code uses. Not for anyone else: they change whenever the generator does.
+//! The names that generated code uses. They are not public API and change with the generator.
 
 pub use crate::__extra as extra;
 pub use crate::behaviours::ask::Asked;
@@ -13,12 +13,12 @@ pub use claudex_loop_engine::__private::*;
 #[cfg(feature = "program")]
 pub use crate::program;
 
-/// Returns the record of evidence, for an edge.
+/// Returns the evidence record for an edge.
 pub fn record_of(evidence: &Reviewed) -> &EvidenceRecord {
     evidence.record()
 }
 
-/// Returns the refusal of a verb in a phase that has no edge for it.
+/// Returns the refusal of a verb without an edge in the loop's phase.
 pub fn undeclared<L: LoopHandle>(held: L, transition: &'static str) -> Refused<L> {
     let refusal = held
         .raw()

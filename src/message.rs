@@ -1,6 +1,6 @@
 //! Message templates: how they are rendered, and the facts of a loop that each can name.
 //!
-//! A template is minijinja's. A name that is not among the facts is an error.
+//! Templates are minijinja's. A name that is not among the facts is an error.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -81,8 +81,8 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
     Ok(environment)
 }
 
-/// Returns the facts that every template can name: each field of the machine, `id`, `phase`, `machine` and `root`. A text has at
-/// most `most` characters.
+/// Returns the facts for every template: each field of the machine, `id`, `phase`, `machine` and
+/// `root`. Texts are cut to `most` characters.
 pub fn facts(raw: &Raw, most: usize) -> Map<String, Json> {
     let table = raw.table();
     let mut facts = Map::new();

@@ -1,14 +1,14 @@
-//! Text as it leaves: notes, messages that are pasted into a shell, JSON for a terminal.
+//! Printed text: notes, messages to paste into a shell, JSON for a terminal.
 //!
-//! The functions that print call these for all that they print. Line breaks matter only in quoted text, since our own texts
-//! have line breaks too.
+//! All printing functions call these. Line breaks matter only in quoted text, since our own texts
+//! have line breaks, too.
 
 use std::fmt::Write as _;
 
 pub use claudex_loop_engine::text::*;
 
-/// Returns a message in which nothing runs when it is pasted between a shell's quotes: apostrophes and command
-/// substitutions are made typographic. Backquotes stay around one plain word, such as a field's name.
+/// Returns a message in which nothing runs when it is pasted between a shell's quotes: apostrophes
+/// and command substitutions are made typographic. Backquotes stay around one plain word.
 ///
 /// ```
 /// use claudex_loop::text::pasteable;
@@ -47,20 +47,18 @@ pub fn pasteable(message: &str) -> String {
     safe.replace("$(", "$ (").replace("${", "$ {")
 }
 
-/// The indentation of a command on its line of a message.
+/// The indentation of a message's command lines.
 pub const COMMAND: &str = "    ";
-/// Returns commands as a message ends in them, each on its own line.
+/// Returns commands for the end of a message, each on its own line.
 pub fn command_lines(commands: &[String]) -> String {
     let line = |command: &String| format!("\n{COMMAND}{command}");
     commands.iter().map(line).collect()
 }
 
-/// The most commands of a note.
 const MAX_COMMANDS: usize = 8;
-/// The most characters of a command of a note.
 const MAX_COMMAND_CHARS: usize = 300;
 
-/// Returns a note: [`lines`] with typographic quotes in their sentences, so that nothing ends a shell's quotes around them.
+/// Returns [`lines`] with typographic quotes in sentences, so that nothing ends a shell's quotes.
 pub fn note(text: &str, limit: usize) -> String {
     let text = lines(text, limit);
     let quoted = text.lines().map(|line| {
@@ -73,8 +71,8 @@ pub fn note(text: &str, limit: usize) -> String {
     quoted.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns sentences of at most `limit` characters on one line, and each line that begins with [`COMMAND`] on its own line.
-/// The commands stay, however long the sentences are: they are the next step.
+/// Returns sentences of at most `limit` characters on one line, and each line that begins with
+/// [`COMMAND`] on its own line. The commands stay, however long the sentences are.
 ///
 /// ```
 /// use claudex_loop::text::lines;
@@ -114,7 +112,7 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && text.chars().all(harmless)
 }
 
-/// Returns JSON in which every hidden character is written as an escape. It means the same.
+/// Returns JSON in which hidden characters are escaped. It means the same.
 pub fn plain_json(json: &str) -> String {
     let mut plain = String::with_capacity(json.len());
     for character in json.chars() {

@@ -1,7 +1,7 @@
 //! The caveats of a plan loop's summary, in addition to those of every loop with reviews.
 //!
-//! Whether the plan or the work tree changed after the last review is looked for when the summary is made and when the loop is
-//! over, and noted in the journal, so that `status` has the same caveat as the summary.
+//! A change of the plan or the work tree after the last review is noted in the journal at the
+//! summary and at the end, so that `status` has the same caveat as the summary.
 
 use std::time::{Duration, Instant};
 
@@ -16,19 +16,17 @@ use serde_json::{Value, json};
 use super::typestate::DecisionSignal;
 use super::{AnyLoop, Phase, report, reviews_changes};
 
-/// The journal's note of a change since the last review.
 const CHANGED: &str = "changed-since-review";
-/// Time limit for git, since a stop waits for it.
+/// The time limit for git, since a stop waits for it.
 const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Returns all caveats of a summary, each a sentence.
 pub(super) fn all(held: &AnyLoop) -> Vec<String> {
     let mut caveats = rounds::caveats(held.raw());
     caveats.extend(plan_caveats(held));
     caveats
 }
 
-/// Returns the caveats of plan loops: a later change, files that the review left out, and material findings on a clean text.
+/// Returns a plan loop's own caveats, such as changes after the review and files that it left out.
 pub(super) fn plan_caveats(held: &AnyLoop) -> Vec<String> {
     let raw = held.raw();
     let mut caveats = Vec::from_iter(noted_change(held));
@@ -86,7 +84,6 @@ fn noted_change(held: &AnyLoop) -> Option<String> {
     (is_closing(held) && !is_covered).then(|| change_sentence(held))
 }
 
-/// Returns whether a loop has a summary.
 pub(super) fn is_closing(held: &AnyLoop) -> bool {
     matches!(held.phase(), Phase::Summarizing | Phase::Done)
 }

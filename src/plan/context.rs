@@ -20,14 +20,10 @@ use serde_json::{Value as Json, json};
 use super::typestate::DecisionSignal;
 use super::{AnyLoop, caveats, is_of_run, report, runner};
 
-/// The sentences about how the rounds ended.
 const OUTCOME: Message = template!("messages/outcome.md");
-/// Upper limit of a topic or a path in a message, in characters.
 const MAX_TEXT_CHARS: usize = 300;
-/// Upper limit of a finding in a message, in characters.
 const MAX_FINDING_CHARS: usize = 200;
 
-/// Returns the variables.
 pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
     let raw = held.raw();
     let fields = held.fields();
@@ -78,7 +74,7 @@ pub(super) fn cause(raw: &Raw) -> String {
     rounds::failure(raw).unwrap_or_else(|| "the reviewer failed".to_owned())
 }
 
-/// Returns the short labels of the personas that only rounds after this one would have. Each has one round.
+/// Returns the labels of the personas after this round. Each has one round.
 fn missing_personas(held: &AnyLoop, personas: &'static [PersonaInfo]) -> Vec<&'static str> {
     let fields = held.fields();
     let most = fields.max_rounds.min(personas.len() as u64);

@@ -1,7 +1,7 @@
 //! The driver of a loop outside Claude Code.
 //!
-//! Like a client, it stops the loop as the Stop hook does. Before a stop it has the round reviewed, and has a drafter
-//! revise the plan. Its progress is plain lines.
+//! It stops the loop like the Stop hook. Before each stop, a reviewer reviews the round and a
+//! drafter revises the plan. Its progress is plain lines.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -32,28 +32,25 @@ use super::run::{self, Run};
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, TABLE};
 use super::{AnyLoop, OnStop as _, Phase, PlanLoop, caveats, context, report, reviews_changes};
 
-/// The drafter's prompt.
 const DRAFT: Message = template!("messages/draft.md");
-/// The summary of a loop.
 const SUMMARY: Message = template!("messages/summary.md");
 /// The interval at which a run checks whether another process has ended its loop.
 const CANCEL_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Upper limit of findings that are shown of a round. Their file has all.
+/// The most findings of a round that are shown. Their file has all.
 const MAX_SHOWN_FINDINGS: usize = 20;
 
-/// Drives one loop.
 pub(super) struct Driver<'d> {
     pub(super) program: &'d Program,
     pub(super) settings: &'d Settings,
-    /// The reviewer and those that take over from it. Its time limits are also those of the drafter.
+    /// The reviewer, and those that replace it. Their time limits also apply to the drafter.
     pub(super) reviewers: &'d [Client],
     pub(super) arguments: &'d Run,
     pub(super) console: Console,
 }
 
 impl Driver<'_> {
-    /// Takes a loop to its end, or as far as it goes without its user, and prints the outcome.
+    /// Drives a loop to its end, or until it needs its user, and prints the outcome.
     pub(super) fn drive(&self, mut held: AnyLoop) -> Ended {
         let resumed = self.arguments.resume.as_ref();
         let verb = resumed.map_or("reviews", |_| "continues with");
@@ -85,8 +82,8 @@ impl Driver<'_> {
         }
     }
 
-    /// Stops a loop as the Stop hook does, except that without a drafter a clean round goes on to the next persona, until each
-    /// has reviewed the plan.
+    /// Stops a loop like the Stop hook. Without a drafter, a clean round continues with the next
+    /// persona until each has reviewed the plan.
     fn stop(&self, held: AnyLoop) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
         let personas = machine_personas(&TABLE).len() as u64;
         let fields = held.fields();
@@ -108,7 +105,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Has the round reviewed and its findings dealt with.
+    /// Runs the review of the round and the drafter.
     fn review(&self, held: &AnyLoop) -> Result<(), Failure> {
         let review = Review {
             program: self.program,
@@ -141,7 +138,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Shows a line for each finding of a round, the heaviest first. Their file has the details.
+    /// Shows a line for each finding of a round, the gravest first. Their file has the details.
     fn show_findings(&self, findings: &[Finding]) {
         let mut findings: Vec<_> = findings.iter().collect();
         findings.sort_by_key(|finding| finding.severity);
@@ -156,13 +153,12 @@ impl Driver<'_> {
         }
     }
 
-    /// Shows a heading.
     fn show(&self, line: &str) {
         self.console.plain(line, line, out::HEADING);
     }
 
-    /// Returns a listener that shows the events of the reviewer and the drafter. It breaks after a signal, or if another process
-    /// has ended the loop.
+    /// Returns a listener that shows the events of reviewer and drafter. It breaks after a signal,
+    /// or if another process has ended the loop.
     fn watch<'w>(
         &'w self,
         held: &'w AnyLoop,
@@ -192,7 +188,7 @@ impl Driver<'_> {
         let prompt = self.render(held, DRAFT, Variables::from_iter([text]))?;
         self.console.line("the drafter revises the plan");
 
-        // The drafter is the user's own command and gets the user's environment.
+        // The drafter is the user's own command, so it gets the user's environment.
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let environment = Environment::allowing(names).with_projects_programs();
         let call = Call {
@@ -220,7 +216,6 @@ impl Driver<'_> {
         }
     }
 
-    /// Prints the outcome of a loop as it is now.
     fn print(&self, held: &AnyLoop) -> Ended {
         let raw = held.raw();
         let store = raw.store();
@@ -280,7 +275,6 @@ impl Driver<'_> {
     }
 }
 
-/// Returns the failure of a run at a fault.
 fn failure(held: &AnyLoop, problem: &str) -> Failure {
     run::failure(held, Exit::Internal, problem)
 }

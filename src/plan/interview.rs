@@ -1,6 +1,6 @@
-//! The interview of `/claudex:plan`: its answers become part of the topic, once, while the plan is drafted.
+//! The interview of `/claudex:plan`: its answers extend the topic, once, while the plan is drafted.
 //!
-//! They come from the hook of the question tool, so the agent cannot make them up.
+//! They come from the hook of the question tool, so the agent cannot invent them.
 
 use super::{AnyLoop, INFO, Phase};
 use claudex_loop::hooks::answers::{self, Answer};

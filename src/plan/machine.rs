@@ -1,7 +1,7 @@
 //! `machine`: checks machine files, draws them, and prints their JSON Schema for editors.
 //!
-//! The schema is read out of serde's answers to small files with a wrong value at some place, so it cannot differ from the model:
-//! the answers list the keys and words.
+//! The schema is derived from serde's errors about small files with a wrong value, which list the
+//! keys and words. So it cannot differ from the model.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
@@ -32,7 +32,6 @@ enum Machines {
     Schema,
 }
 
-/// Returns the subcommand.
 pub(super) fn command() -> Command {
     Machines::augment_subcommands(
         Command::new("machine")
@@ -79,7 +78,7 @@ pub(super) fn run(matches: &ArgMatches) -> Ended {
     Ok(exit)
 }
 
-/// Reads and checks a machine file. Prints its findings on stderr, and returns `None` if there are any.
+/// Reads and checks a machine file. Prints its findings, and returns `None` if it has any.
 fn load(file: &Utf8Path) -> Result<Option<Machine>, Failure> {
     let name = display_name(file);
     let source = files::read_to_string(file).map_err(|error| {
@@ -97,7 +96,7 @@ fn display_name(file: &Utf8Path) -> String {
     text::pasteable(&text::shown(file))
 }
 
-/// Returns the schema of the values in the place of `@` in a file.
+/// Returns the schema of the values at `@` in a file.
 fn schema_at(file: &str) -> Value {
     let at = |value: &str| schema_at(&file.replace('@', value));
     let table = |keys: Vec<String>| {
@@ -122,7 +121,7 @@ fn schema_at(file: &str) -> Value {
         forms.push(json!({ "type": "boolean" }));
     }
     let number = ask(file, "1");
-    // A struct may be a list, too, but no file has it so.
+    // serde also accepts a list for a struct, but no file uses it.
     if number.ends_with("list") || number.ends_with("sequence") {
         forms.push(json!({ "type": "array", "items": at("[@]"), "minItems": 1 }));
     } else if !is_wrong_type(&number) {
@@ -147,8 +146,8 @@ fn schema_at(file: &str) -> Value {
     }
 }
 
-/// Returns the model's message about a value in the place of `@` in a file. It is empty if the value is allowed, or if the message
-/// is about a missing part around it.
+/// Returns the model's message about a value at `@` in a file. It is empty if the value is allowed
+/// or another part is missing.
 fn ask(file: &str, value: &str) -> String {
     let machine =
         ValueDeserializer::parse(&file.replace('@', value)).and_then(Machine::deserialize);
@@ -159,7 +158,7 @@ fn ask(file: &str, value: &str) -> String {
     error.map_or_else(String::new, |error| error.message().to_owned())
 }
 
-/// Returns the names that a message lists, if it begins so. The first name in it is the wrong one.
+/// Returns the names in a message with this beginning, without the first and wrong one.
 fn names(message: &str, beginning: &str) -> Option<Vec<String>> {
     let names = message.split('`').skip(3).step_by(2).map(str::to_owned);
     message.starts_with(beginning).then(|| names.collect())

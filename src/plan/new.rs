@@ -23,12 +23,11 @@ const CLONE: Option<&str> = match option_env!("CLAUDEX_RELEASE") {
     Some(_) => None,
     None => Some(env!("CARGO_MANIFEST_DIR")),
 };
-/// The names that a machine can have, and a crate or a module cannot.
+/// The names that a machine may have, but a crate or a module may not.
 const RESERVED_NAMES: &str = "abstract alloc as async await become box break claudex_build claudex_loop const continue core do dyn else \
                      enum extern false final fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref \
                      return static std struct test trait true try type typeof unsafe unsized use virtual where while yield";
 
-/// Returns the subcommand.
 pub(super) fn command() -> Command {
     let name = Arg::new("name")
         .value_name("NAME")
@@ -40,10 +39,9 @@ pub(super) fn command() -> Command {
         .arg(name)
 }
 
-/// Runs the subcommand.
 pub(super) fn run(matches: &ArgMatches) -> Ended {
     let name: &String = matches.get_one("name").expect("clap requires it");
-    // Crates from a registry lie beside each other.
+    // Crates from a registry are in one folder.
     let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());
     if !is_crate_name(name) {
         let name = text::one_line(&text::shown(name), 80);
@@ -72,7 +70,7 @@ pub(super) fn run(matches: &ArgMatches) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Returns whether a name can be that of a crate and, with `_` for `-`, of a machine.
+/// Returns whether a name is valid for a crate and, with `_` for `-`, for a machine.
 fn is_crate_name(name: &str) -> bool {
     let name = name.replace('-', "_");
     let machine = claudex_build::check_source(MACHINE.0, &MACHINE.1.replace("@machine@", &name));

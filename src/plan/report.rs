@@ -1,7 +1,7 @@
-//! The files that a review of changes leaves in the project: the report, and the proposed patches.
+//! The files of a review of changes in the project: the report, and the proposed patches.
 //!
-//! Each patch is tried against the work tree as it is when the report is written, in an index of our own. Nothing is applied.
-//! Both files are written after each verdict.
+//! When a report is written, each patch is tried against the work tree in our own index. Nothing is
+//! applied. Both files are written after each verdict.
 
 use std::cell::LazyCell;
 
@@ -21,7 +21,6 @@ use super::AnyLoop;
 
 const REPORT: Message = template!("messages/report.md");
 const FIXES: Message = template!("messages/fixes.md");
-/// Upper limit of a text on one line, in characters.
 const MAX_LINE_CHARS: usize = 500;
 
 /// Writes the report after a review of changes, and returns the lines that name its files.
@@ -43,7 +42,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         .map_err(|error| error.to_string())?;
     let [report_file, fixes_file] = report_paths(held.id());
 
-    // Taken only if there is a patch.
+    // Only a patch needs it.
     let snapshot = LazyCell::new(|| Snapshot::take(store.root(), &own_files(store), None));
     let mut fixes = Vec::new();
     let mut reviewed = Vec::new();
@@ -114,7 +113,6 @@ pub(super) fn existing_files(held: &AnyLoop) -> [Option<Utf8PathBuf>; 2] {
     report_paths(held.id()).map(|path| root.join(&path).is_file().then_some(path))
 }
 
-/// Renders a file and writes it.
 fn put(folder: &Folder, path: &Utf8Path, message: Message, facts: &Json) -> Result<(), String> {
     let content = message.render(facts).map_err(|error| error.to_string())?;
     let name = path.file_name().unwrap_or_default();
@@ -144,7 +142,7 @@ fn plain_line(line: &str) -> String {
         .replace('<', "&lt;")
 }
 
-/// Returns the sentence about files that the last review left out, because the changes are too large.
+/// Returns the sentence about files that the last review left out because of their size.
 pub(super) fn left_out(held: &AnyLoop) -> Option<String> {
     let compared = compared(held);
     let lines = compared.iter();
@@ -156,7 +154,7 @@ pub(super) fn left_out(held: &AnyLoop) -> Option<String> {
     })
 }
 
-/// Returns the lines about what was compared, from the copy of the changes that were reviewed last.
+/// Returns the lines about the compared commits, from the last reviewed copy of the changes.
 fn compared(held: &AnyLoop) -> Vec<String> {
     let read = held.raw().read("{subject}").and_then(files::text);
     let copy = read.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `run` and `review --changes`: a loop from its first round to its summary, outside Claude Code. `run --resume` continues one.
+//! `run` and `review --changes`: a whole loop outside Claude Code. `run --resume` continues one.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -62,7 +62,6 @@ struct Changes {
     json: bool,
 }
 
-/// Returns the subcommand `run`.
 pub(super) fn command() -> Command {
     Run::augment_args(Command::new("run"))
 }
@@ -77,7 +76,6 @@ pub(super) fn review_arguments(review: Command) -> Command {
         )
 }
 
-/// Runs the subcommand `run`.
 pub(super) fn run(program: &Program, matches: &ArgMatches) -> Ended {
     let arguments = Run::from_arg_matches(matches)?;
     if let Some(id) = &arguments.resume {
@@ -99,7 +97,6 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> Ended {
     })
 }
 
-/// Runs `review` with the flag `--changes`.
 pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> Ended {
     let changes = Changes::from_arg_matches(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).cloned();
@@ -118,7 +115,7 @@ pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> Ended {
     })
 }
 
-/// Begins a loop once the settings and the reviewer are known, and drives it to its end. `folder` is one of its project.
+/// Begins a loop with valid settings and a reviewer, and drives it to its end.
 fn drive(
     program: &Program,
     folder: &Utf8Path,
@@ -142,7 +139,7 @@ fn drive(
     driver.drive(held)
 }
 
-/// Returns how to resume a loop of `run`, also from another folder.
+/// Returns the command that resumes a loop of `run`, also from another folder.
 pub(super) fn resume_help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
     let place = match loops::here() {
@@ -168,14 +165,14 @@ pub(super) fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     Failure::with_help(exit, message, &resume_help(held))
 }
 
-/// Returns the phase of a loop that is over on disk.
+/// Returns the stored phase of a loop that is over.
 pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
     let held = AnyLoop::open(held.raw().store(), held.id(), Actor::Hook).ok()?;
     Some(held.phase()).filter(|phase| phase.is_terminal())
 }
 
-/// Opens a loop of `run` that is not over. An archived one is brought back. A review of changes that no session has taken up
-/// becomes one of `run`: it was started in a terminal, and ends there.
+/// Opens an unfinished loop of `run`, also from the archive. A review of changes without a session
+/// was started in a terminal, so it becomes one of `run`.
 fn reopen(id: &str) -> Result<AnyLoop, Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
     let open = |store: &Store, actor| AnyLoop::open(store, &id, actor).map_err(Failure::refusal);
@@ -207,7 +204,7 @@ fn reopen(id: &str) -> Result<AnyLoop, Failure> {
             .set_session(held.raw().record(), RUN, "adopt", &person)
             .map_err(Failure::refusal)?;
     } else if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person {
-        // The reviewer gets all its attempts again, as after `resume`.
+        // The reviewer's failures start at 0 again, as after `resume`.
         let resumed = held.take_transition(Transition::Resume);
         drop(resumed.map_err(|error| Failure::refusal(*error.refusal))?);
     }
@@ -220,7 +217,7 @@ fn is_unowned_review(held: &AnyLoop) -> bool {
     is_unowned && reviews_changes(held.raw()) && !held.phase().is_terminal()
 }
 
-/// Returns what comes next in a loop that is driven from a terminal and is not being reviewed.
+/// Returns the next action in a loop that is driven from a terminal and is not being reviewed.
 pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
     let id = held.id();
     if held.phase().is_terminal() || held.raw().store().is_running(id) {

@@ -1,7 +1,7 @@
-//! The runner: a script beside the state file that runs the review of a round. Each round writes it again.
+//! The runner: a script beside the state file that runs a round's review. Each round rewrites it.
 //!
-//! An agent runs it if its shell does not find the program by its name. It contains no path of the plugin, whose folder changes
-//! with each update, and no text of the user.
+//! An agent runs it if its shell does not find the program. It has no text of the user and no path
+//! of the plugin, whose folder changes with each update.
 
 use std::{env, iter};
 
@@ -19,15 +19,14 @@ use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::store::LoopId;
 use claudex_loop::{template, text};
 
-/// The runner script.
 const RUNNER: Message = template!("messages/runner.sh");
-/// The end of the runner's name, behind the loop's id.
+/// The end of the runner's name after the loop's id.
 const SUFFIX: &str = "-runner.sh";
-/// Upper limit of continued loops whose findings a reviewer is shown.
+/// The most continued loops whose findings a reviewer gets.
 const MAX_CONTINUED_LOOPS: usize = 10;
 
-/// Returns the line with which the agent runs the review: the program, which the plugin's commands permit, if the agent's shell
-/// finds it; else the runner, for which the client asks its user.
+/// Returns the agent's command for the review: the program, which the plugin's commands permit, if
+/// the agent's shell finds it; else the runner, for which the client asks its user.
 ///
 /// Only agents have the plugin's `bin/` on their PATH, and only if a shell can read its path.
 pub(super) fn line(raw: &Raw) -> String {
@@ -47,7 +46,7 @@ pub(super) fn line(raw: &Raw) -> String {
     }
 }
 
-/// Writes the runner for the round that a loop is in.
+/// Writes the runner for the loop's round.
 pub(super) fn write(held: &AnyLoop) -> Result<(), String> {
     let raw = held.raw();
     let store = raw.store();

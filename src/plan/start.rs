@@ -1,4 +1,4 @@
-//! The start of a loop: the flags and fields of `start`, and the starts of `run` and `review --changes`.
+//! The start of a loop: the flags and fields of `start`, `run` and `review --changes`.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -20,10 +20,10 @@ use super::{AnyLoop, INFO, Mode, run};
 /// The default name of the plan's file.
 pub(super) const PLAN: &str = "PLAN.md";
 
-/// The field of the base, and the flag of review mode that sets it.
+/// The field of the base, and its flag in review mode.
 pub(super) const BASE: &str = "base";
 
-/// The flags of one mode alone, by field.
+/// The flags of only one mode, by field.
 const ONE_MODE: [(&str, &str, Mode); 6] = [
     (BASE, "--base", Mode::Review),
     ("from_draft", "--from-draft", Mode::Plan),
@@ -60,7 +60,7 @@ fn with_flags(command: Command, mode: Mode) -> Command {
         .mut_arg("subject", |arg| arg.long("plan").help(plan))
         .mut_arg("continues", |arg| arg.long("continue").value_name("LOOP"))
         .mut_arg(BASE, base)
-        // The start sets it itself.
+        // The start itself sets it.
         .mut_arg("subject_before", |arg| arg.hide(true))
         .arg(
             Arg::new("skip_interview")
@@ -80,13 +80,11 @@ fn with_rounds(arg: Arg) -> Arg {
         .allow_hyphen_values(true)
 }
 
-/// Sets the help of the flag that names the base.
 pub(super) fn base(arg: Arg) -> Arg {
     let help = "Compare with where the branch left REV [default: the branch with the fewest commits since]";
     arg.long(BASE).value_name("REV").help(help)
 }
 
-/// Parses the value of `--rounds`.
 pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
     let is_digits = value.bytes().all(|byte| byte.is_ascii_digit());
     let rounds = value.parse().ok();
@@ -95,7 +93,6 @@ pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("it takes a positive integer up to {MOST_ROUNDS}"))
 }
 
-/// Sets the fields of a loop that starts.
 pub(super) fn set_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     let mode = request.mode.name.parse().unwrap_or(Mode::Plan);
     let is_set = |field| request.text(field).is_some() || request.flag(field);
@@ -127,7 +124,7 @@ fn plan_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
         return Err(usage("Plan mode requires a topic", help));
     }
 
-    // The plan is in the folder of the start, since a client may not write outside of that folder.
+    // The plan is in the folder of the start, since a client may not write outside of it.
     let path = match (continued, request.text("subject")) {
         (Some(continued), None) => continued.raw().path("{subject}"),
         (_, subject) => request.here.join(subject.unwrap_or(PLAN)),
@@ -140,7 +137,7 @@ fn plan_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
             "write the draft first, or leave --from-draft out",
         ));
     }
-    // Without --from-draft the plan counts as written only once it differs from this.
+    // Without --from-draft, the plan counts as written only if it differs from this text.
     let before = plan.filter(|_| !from_draft);
     let digest = before.map(sha256);
 
@@ -178,7 +175,7 @@ fn review_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Opens the loop that a new one continues: a plan loop of this project that is over.
+/// Opens the loop that a new one continues: a finished plan loop of this project.
 fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     let found = loops::find(INFO, Some(named));
     let (store, id) = found.map_err(|failure| failure.exiting(Exit::Usage))?;
@@ -224,7 +221,7 @@ pub(super) fn begin(
         Exit::Refused => failure.exiting(Exit::Active),
         _ => failure,
     })?;
-    // The user starts a loop. All later changes are those of the Stop hook.
+    // The user starts a loop. The Stop hook makes all later changes.
     AnyLoop::open(&store, held.raw().id(), Actor::Hook).map_err(Failure::internal)
 }
 
@@ -249,7 +246,7 @@ pub(super) fn read_plan(
         let path = text::shown(&path);
         usage(&format!("cannot review the plan {path}: {problem}"), help)
     };
-    // As for every plan that no reviewer has read, there is no verdict.
+    // As with every unreviewed plan, it has no verdict.
     prompt::check_size(bytes.len())
         .map_err(|problem| refused(&problem, prompt::SPLIT_HELP).exiting(Exit::Reviewer))?;
     let content = String::from_utf8(bytes)
@@ -272,7 +269,7 @@ fn usage(message: &str, help: &str) -> Failure {
     Failure::with_help(Exit::Usage, message.to_owned(), help)
 }
 
-/// Returns the failure of a file that cannot be read. An error about a file that is not trusted names its path.
+/// Returns the failure of an unreadable file. An error about an untrusted file names its path.
 fn unreadable(path: &Utf8Path, error: &std::io::Error) -> Failure {
     let message = match UntrustedError::in_error(error) {
         Some(error) => error.to_string(),

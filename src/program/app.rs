@@ -1,4 +1,4 @@
-//! The machine of a program, for code that does not know its types: generated code implements [`App`].
+//! The machine of a program, behind [`App`], for code that does not know its types.
 
 use std::any::Any;
 
@@ -37,18 +37,15 @@ pub(super) const REJECTING: &str = "rejecting";
 /// A verb of the machine, with its arguments.
 #[derive(Debug)]
 pub struct Verb {
-    /// The transition that it takes.
     pub(super) transition: &'static str,
     /// The arguments of the transition. One that was left out is null.
     arguments: Map<String, Json>,
     /// The reason for which findings that are still open are rejected.
     pub rejecting: Option<String>,
-    /// The arguments that name its loop.
     pub(super) loop_args: LoopArgs,
 }
 
 impl Verb {
-    /// Reads the arguments of its subcommand.
     pub(super) fn new(edge: &EdgeInfo, matches: &ArgMatches) -> clap::error::Result<Self> {
         let value = |name: &str| matches.get_one::<Json>(name).cloned().unwrap_or_default();
         let arguments = edge.args.iter();
@@ -98,24 +95,24 @@ pub trait App {
     /// Opens a loop.
     fn open(&self, store: &Store, id: &LoopId, actor: Actor) -> Result<HeldLoop, Refusal>;
 
-    /// Takes a verb's transition by the method of the typed loop, or returns the loop with the reason for which it refuses.
+    /// Takes a verb's transition, or returns the loop with the reason for the refusal.
     fn take(&self, verb: Verb, held: HeldLoop) -> Result<HeldLoop, Refused<HeldLoop>>;
 
     /// Stops a loop, or returns it with the transition that was refused.
     fn stop(&self, held: HeldLoop) -> Result<Step<HeldLoop>, Refused<HeldLoop>>;
 
-    /// Returns the question that the machine file leaves to Rust, or a sentence about why nothing can be asked.
+    /// Returns the question that is left to Rust, or why nothing can be asked.
     fn asks(&self, _: &dyn LoopHandle) -> Result<Option<Asked>, String> {
         Ok(None)
     }
 
-    /// Returns the commands that verify the work, if the machine file leaves them to Rust, or a sentence about why they are not
-    /// known. Each is the name of a `[commands.NAME]` in the user's configuration, or a line for `sh -c`.
+    /// Returns the verification commands that are left to Rust, or why they are not known. Each is
+    /// the name of a `[commands.NAME]` in the user's configuration, or a line for `sh -c`.
     fn verifies(&self, _: &dyn LoopHandle) -> Result<Vec<String>, String> {
         Ok(Vec::new())
     }
 
-    /// Returns the subjects of a review, if the machine file leaves them to Rust, or a sentence about why they are not known.
+    /// Returns the subjects of a review that are left to Rust, or why they are not known.
     fn subjects(&self, _: &dyn LoopHandle) -> Result<Vec<Subject>, String> {
         Ok(Vec::new())
     }

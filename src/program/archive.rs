@@ -10,10 +10,8 @@ use super::{loops, out, ownership};
 use crate::store::Store;
 use crate::text;
 
-/// The most loops that the question names.
 const MAX_NAMED_LOOPS: usize = 10;
 
-/// Archives the loops that were inactive for longer than the configuration allows, as a start does.
 pub(super) fn sweep(info: &'static ProgramInfo) -> Ended {
     let stale_after = loops::settings_here(info)?.stale_after();
     let mut is_empty = true;
@@ -33,7 +31,6 @@ pub(super) fn sweep(info: &'static ProgramInfo) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Archives every loop. Asks first, unless the user passed `--yes` or typed the slash command.
 pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Ended {
     let actor = Caller::from_env().actor(from_prompt);
     loops::person_only(info, actor, "rollback", None)?;

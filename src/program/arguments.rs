@@ -12,7 +12,7 @@ use crate::machine::Actor;
 use crate::machine::table::FieldKind;
 use crate::store::MOST_COUNT;
 
-/// Returns the flag that names the loop of a command that only this program has; see [`Program::change`](super::Program::change).
+/// Returns the flag `--id LOOP` for [`Program::change`](super::Program::change).
 pub fn loop_flag() -> clap::Arg {
     clap::Arg::new("id")
         .long("id")

@@ -8,12 +8,11 @@ use crate::machine::{Actor, Refusal};
 use crate::store::{Entry, LoopId, REFUSED, Store};
 use crate::text;
 
-/// The most characters of each text in a note.
 const MAX_TEXT_CHARS: usize = 500;
 
 /// Records that a verb was refused by the machine.
 pub fn note_refusal(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal: &Refusal) {
-    // A race that was lost or a fault of the disk is no answer of the machine.
+    // Lost races and disk faults are not refusals by the machine.
     let is_fault = matches!(
         refusal,
         Refusal::Unfit(_) | Refusal::Observe { .. } | Refusal::Store(_)
@@ -23,8 +22,8 @@ pub fn note_refusal(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal:
     }
 }
 
-/// Records another refusal: a shell helper that would skip a transition, or a user's command from an agent. It is recorded
-/// unless the loop is over or its journal ends with the same note. Failing to fails nothing.
+/// Records another refusal, such as a user's command from an agent. It is not recorded if the loop
+/// is over or its journal ends with the same note. Failing to record it is not an error.
 pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
     let [tried, why] = [tried, why].map(|text| text::one_line(text, MAX_TEXT_CHARS));
     let data = json!({ "by": by.to_string(), "tried": tried, "why": why });

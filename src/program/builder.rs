@@ -16,7 +16,7 @@ use crate::review::subject;
 /// The protocol of plugin and program. A plugin's launcher asks for it.
 pub(super) const PROTOCOL: &str = "1";
 
-/// The program of a machine: made by the `program` of its generated module, run by [`Program::main`].
+/// The program of a machine, made by the generated function `program` and run by [`Program::main`].
 pub struct Program {
     /// The names of the program.
     pub info: &'static ProgramInfo,
@@ -24,7 +24,7 @@ pub struct Program {
     pub version: &'static str,
     /// The plugin of Claude Code that calls it.
     pub plugin: Option<PluginInfo>,
-    /// The machine.
+    /// The machine's types.
     pub app: Box<dyn App>,
     /// The parts that the machine's crate adds.
     pub extension: Box<dyn Extension>,
@@ -36,7 +36,7 @@ impl Program {
         format!("protocol {PROTOCOL} ({})", self.version)
     }
 
-    /// Sets the facts of a loop that the program knows: permissions, commands that verify the work, subjects of the review.
+    /// Sets a loop's facts: permissions, verification commands, subjects of the review.
     pub fn prepare(&self, held: &dyn LoopHandle, settings: &Settings, actor: Actor) {
         let raw = held.raw();
         let permissions = &raw.program_facts().permissions;
@@ -45,15 +45,14 @@ impl Program {
         subject::tell(raw, || self.app.subjects(held));
     }
 
-    /// Returns the question of the phase that a loop is in, from the program or from the machine file.
     pub(super) fn question(&self, held: &dyn LoopHandle) -> Result<Option<Asked>, String> {
         ask::question(held.raw(), self.app.asks(held)?)
     }
 
-    /// Renders a message about a loop, with the variables that only this program has and `more`.
+    /// Renders a message about a loop, with the program's own variables and `more`.
     ///
     /// # Errors
-    /// Returns an error if the template does not render, or the loop's question cannot be put.
+    /// Returns an error if the template or the loop's question cannot be rendered.
     pub fn render(
         &self,
         held: &dyn LoopHandle,
@@ -70,7 +69,7 @@ impl Program {
         loop_message::render(raw, message, variables).map_err(|error| error.to_string())
     }
 
-    /// Prints a message about a loop. It is below other lines unless it `is_first`.
+    /// Prints a message about a loop, below other lines unless it `is_first`.
     pub(super) fn print(
         &self,
         held: &dyn LoopHandle,
@@ -86,7 +85,7 @@ impl Program {
         }
     }
 
-    /// Sets the program's own commands that start a loop, in the help instead of `start`, and that import a document.
+    /// Names the program's own commands that start a loop and import a document.
     #[must_use]
     pub fn with_commands(mut self, begin: Option<&'static str>, take_up: &'static str) -> Self {
         // The names live as long as the program.

@@ -1,18 +1,17 @@
 //! The caller of a command: its session, and whether it is the user or an agent.
 //!
-//! Claude Code sets CLAUDECODE and CLAUDE_CODE_SESSION_ID in the commands that its agent runs. A call with one of them is the
-//! agent's, unless the user's slash command left a ticket for it. This keeps an agent from deciding by mistake. An agent that
-//! clears its environment on purpose is not stopped here.
+//! Claude Code sets CLAUDECODE and CLAUDE_CODE_SESSION_ID in its agent's commands. A call with one
+//! of them is the agent's, unless the user's slash command left a ticket for it. This prevents
+//! mistakes. It does not stop an agent that clears its environment on purpose.
 
 use crate::machine::Actor;
 
 /// The variable in every process that the client starts.
 const INSIDE: &str = "CLAUDECODE";
-/// The variable with the session's id.
 const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 /// The session of a loop that no session has taken.
 pub const UNKNOWN: &str = "unknown";
-/// The session of a loop that a command drives from its start to its end. No client has it, so no hook takes the loop over.
+/// The session of a loop that one command runs from start to end. No hook takes it over.
 pub const RUN: &str = "run";
 
 /// The caller of a command.
@@ -39,7 +38,7 @@ impl Caller {
         }
     }
 
-    /// Returns the actor. `ticket`: the user's slash command made the call.
+    /// Returns the actor. `ticket` means that the user's slash command made the call.
     pub fn actor(&self, ticket: bool) -> Actor {
         if self.inside && !ticket {
             Actor::Agent

@@ -1,6 +1,6 @@
 //! Claude Code's settings files and installed plugins, as far as they concern Stop hooks.
 //!
-//! Measured on 2.1.330 (docs/dev/clients.md). A missing or unreadable file counts as empty: the client reports it itself.
+//! Measured on 2.1.330 (docs/dev/clients.md). A missing or unreadable file counts as empty.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,12 @@ use crate::files;
 /// The setting that keeps the client from running any hook.
 pub(super) const HOOKS_OFF: &str = "disableAllHooks";
 
-/// The Stop hooks of a client.
 #[derive(Debug, Default)]
 pub(super) struct StopHooks {
-    /// The settings file that switches all hooks off.
     pub(super) off_in: Option<Utf8PathBuf>,
     /// The plugin or the settings file whose Stop hook calls our program.
     pub(super) ours: Option<String>,
-    /// Another plugin whose Stop hook works on our state folder: it has our plugin's name, or its command names the folder.
+    /// Another plugin with our plugin's name, or with a Stop hook whose command names our folder.
     pub(super) rival: Option<String>,
 }
 
@@ -38,7 +36,7 @@ impl StopHooks {
             config.join("settings.json"),
             root.join(".claude/settings.json"),
             root.join(".claude/settings.local.json"),
-            // Those of administrators, by system.
+            // The administrator's settings on each system.
             "/etc/claude-code/managed-settings.json".into(),
             "/Library/Application Support/ClaudeCode/managed-settings.json".into(),
         ];
@@ -67,7 +65,7 @@ impl StopHooks {
         hooks
     }
 
-    /// Adds an enabled plugin, such as `claudex@claudex-engine`. Ours brings our launcher along.
+    /// Adds an enabled plugin, such as `claudex@claudex-engine`. Ours contains our launcher.
     fn add_plugin(&mut self, info: &ProgramInfo, key: &str, root: &Utf8Path) {
         let has_our_name = key.split('@').next() == info.plugin;
         if has_our_name && root.join("bin").join(info.program).is_file() {
@@ -81,12 +79,10 @@ impl StopHooks {
     }
 }
 
-/// Returns the Stop hooks that a file declares, as JSON.
 fn stop_hooks(declared: &Value) -> String {
     declared["hooks"]["Stop"].to_string()
 }
 
-/// Reads a JSON file.
 fn json(file: &Utf8Path) -> Value {
     let text = files::read_to_string(file).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()

@@ -11,22 +11,21 @@ use crate::behaviours::verify;
 use crate::machine::{Actor, PhaseDeclaration as _, Table};
 use crate::store::Active;
 
-/// A group of commands in the help. A command names it by its place ([`Group::place`]); one without a place is about loops.
+/// A group of commands in the help. Commands without a [`Group::place`] are [`Group::Loops`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Commands that start loops and take them further.
+    /// Commands that start loops and continue them.
     Loops,
-    /// Decisions of the user, which are refused to an agent.
+    /// Decisions of the user, which an agent may not make.
     Person,
     /// Commands that show something and change nothing.
     Look,
-    /// Commands that are seldom needed. The help has their names alone, so that it fits on one screen.
+    /// Commands that are rarely needed. The help lists only their names, to fit on one screen.
     SetUp,
-    /// Commands that are typed in a client. The help has their names alone, since the client's menu describes them.
+    /// Commands that are typed in a client. The help lists only their names.
     Client,
 }
 
-/// The groups in the order of the help, with their headings.
 const GROUPS: [(Group, &str); 5] = [
     (Group::Loops, "Loops"),
     (Group::Person, "Your decisions"),
@@ -36,16 +35,14 @@ const GROUPS: [(Group, &str); 5] = [
 ];
 /// The number of places of a group. clap numbers commands without a place from 0.
 const GROUP_PLACES: usize = 1000;
-/// The last lines of `--help`.
 const EXIT_CODES: &str = "\
 Exit codes: 0 complete, 1 refused, 2 usage, 3 fault, 5 no verdict, 130 signal";
-/// The last line of the help of a command that is the user's.
 const USERS_NOTE: &str = "Only the user may run this: an agent’s call is refused.";
 const TEMPLATE: &str = "\
 {about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
 
 impl Group {
-    /// Returns the first place of the group, for `Command::display_order`.
+    /// Returns the group's first place, for `Command::display_order`.
     pub const fn place(self) -> usize {
         GROUP_PLACES * (self as usize + 1)
     }
@@ -56,7 +53,6 @@ impl Group {
     }
 }
 
-/// Returns the whole command line.
 pub(super) fn command(program: &Program) -> clap::Command {
     let info = program.info;
     let mut command = clap::Command::new(info.program)
@@ -76,7 +72,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
         };
         verbs::command(&edge).display_order(group.place() + 1)
     }));
-    // The program's own command replaces the one of that name that every program has.
+    // A command of the program replaces the common command of the same name.
     let common: Vec<_> = Command::augment_subcommands(clap::Command::new(info.program))
         .get_subcommands()
         .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one))
@@ -89,7 +85,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
     add_groups(program.extension.arguments(command))
 }
 
-/// Adds the groups of commands to the help, and to the help of a command that only the user may run, a note about that.
+/// Groups the commands in the help, and marks those that only the user may run.
 fn add_groups(command: clap::Command) -> clap::Command {
     let header = command.get_styles().get_header();
     let literal = command.get_styles().get_literal();
@@ -119,13 +115,12 @@ fn add_groups(command: clap::Command) -> clap::Command {
         })
 }
 
-/// Returns the command with this path, such as `start plan`, of the whole command line.
+/// Finds the command with this path, such as `start plan`.
 pub(super) fn find<'c>(whole: &'c clap::Command, path: &str) -> Option<&'c clap::Command> {
     path.split(' ')
         .try_fold(whole, |command, name| command.find_subcommand(name))
 }
 
-/// Returns whether a machine has a use for a command that every program has.
 fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
     match command.get_name() {
         "answer" => asks(info.table),
@@ -136,7 +131,7 @@ fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
     }
 }
 
-/// Returns the group of a command in the help, and whether loops have to be usable for it. Each of `state` checks that itself.
+/// Returns a command's group, and whether it needs usable loops. Each `state` helper checks that.
 pub(super) fn group(command: &str) -> (Group, bool) {
     match command {
         "status" | "list" | "journal" | "report" => (Group::Look, true),
@@ -149,7 +144,6 @@ pub(super) fn group(command: &str) -> (Group, bool) {
     }
 }
 
-/// Returns whether a phase of a machine asks the user.
 pub(super) fn asks(table: &Table) -> bool {
     table.phases.iter().any(|phase| phase.question().is_some())
 }

@@ -1,4 +1,4 @@
-//! The console of a command that takes its time: lines of progress, until the process is asked to end.
+//! The console of a long command: lines of progress, until the process is interrupted.
 
 use std::cell::Cell;
 use std::io::IsTerminal as _;
@@ -12,10 +12,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use super::out;
 use crate::review::round::RoundEvent;
 
-/// The most bytes from a program that are printed without a terminal. A client shows an agent these lines and the findings;
-/// the kept output has the rest.
+/// The most bytes of a program's output that are printed without a terminal, for an agent to read.
 const MAX_PROGRAM_BYTES: usize = 8 * 1024;
-/// The bytes that a printed line has in addition to its text.
+/// The bytes of a printed line that are not its text.
 const LINE_OVERHEAD_BYTES: usize = 10;
 
 /// The output of a command, and the interrupts of its user.
@@ -23,7 +22,6 @@ const LINE_OVERHEAD_BYTES: usize = 10;
 pub struct Console {
     prefix: String,
     is_stderr: bool,
-    /// The bytes that the lines of programs may still have.
     bytes_left: Cell<usize>,
     interrupted: Arc<AtomicBool>,
 }
@@ -64,7 +62,6 @@ impl Console {
         }
     }
 
-    /// Shows a line that a program wrote, at the limit a note instead, and then nothing.
     fn program_line(&self, line: &str) {
         let before = self.bytes_left.get();
         let left = before.saturating_sub(line.len() + LINE_OVERHEAD_BYTES);

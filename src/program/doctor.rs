@@ -1,4 +1,4 @@
-//! `doctor`: checks the needs of a loop, one line and one help for each check. It leaves nothing behind.
+//! `doctor`: checks whether loops can run, one line and help each. It leaves nothing behind.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -18,9 +18,7 @@ use crate::process::environment::{find_installed, find_program};
 use crate::store::StateHome;
 use crate::text;
 
-/// The longest text of a check, in characters.
 const MAX_TEXT_CHARS: usize = 500;
-/// A check, as `doctor --json` prints it.
 #[derive(Serialize)]
 struct Check {
     name: &'static str,
@@ -31,10 +29,9 @@ struct Check {
     help: Option<String>,
 }
 
-/// The result of a check: a description of what is there, or a warning or problem that has no name yet.
+/// The result of a check: a description of the state, or a warning or problem without a name yet.
 type Checked = Result<String, Check>;
 
-/// Makes a check without a name.
 fn check(result: &'static str, found: impl Into<String>, help: Option<String>) -> Check {
     Check {
         name: "",
@@ -59,7 +56,7 @@ impl<E: Diagnostic> From<E> for Check {
     }
 }
 
-/// Runs the checks. The exit code is 1 if one of them found a problem.
+/// Runs the checks. The exit code is 1 if there is a problem.
 pub(super) fn doctor(program: &Program, json: bool) -> Ended {
     let checks = run_checks(program)?;
     let is_sound = checks.iter().all(|check| check.result != "problem");
@@ -93,7 +90,7 @@ fn run_checks(program: &Program) -> Result<Vec<Check>, Failure> {
     let info = program.info;
     let here = loops::here()?;
     let root = locate::nearest(info.state, &here).root().to_owned();
-    // The others open the folder and close it to other users.
+    // This check is first, because the others open the folder and close it to other users.
     let state_home = check_state_home(info);
     let hooks = StopHooks::read(info, &root);
     let loaded = Settings::load(info, &root);
@@ -125,18 +122,18 @@ fn run_checks(program: &Program) -> Result<Vec<Check>, Failure> {
     Ok(checks.collect())
 }
 
-/// Checks that the first program of our name on PATH is this one: agents and users call it.
+/// Checks that the first program of our name on PATH, which agents and users call, is this one.
 fn check_program(program: &Program, root: &Utf8Path) -> Checked {
     let name = program.info.program;
     let file = std::env::current_exe().unwrap_or_default();
     let this = format!("{name} {}, {}", program.protocol(), file.display());
     let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
-    // The PATH of this call: in a client's shell it has the plugin's own folder.
+    // In a client's shell, PATH has the plugin's own folder.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let Some(first) = find_program(name, Some(&path), root) else {
         return warn(format!("{this}, is not on PATH"), help);
     };
-    // A plugin's launcher has started this program.
+    // The plugin's launcher started this program.
     let is_launcher = first.with_file_name("../.claude-plugin").is_dir();
     if is_launcher || first.canonicalize().ok() == file.canonicalize().ok() {
         return Ok(this);
@@ -145,7 +142,6 @@ fn check_program(program: &Program, root: &Utf8Path) -> Checked {
     warn(format!("{this}, but the first on PATH is {first}"), help)
 }
 
-/// Checks that the client runs our Stop hook.
 fn check_hooks(info: &ProgramInfo, hooks: &StopHooks) -> Checked {
     if let Some(file) = &hooks.off_in {
         return fail(
@@ -164,7 +160,6 @@ fn check_hooks(info: &ProgramInfo, hooks: &StopHooks) -> Checked {
     }
 }
 
-/// Checks that no Stop hook of another plugin works on our state folder.
 fn check_other_plugins(info: &ProgramInfo, hooks: &StopHooks) -> Checked {
     let folder = info.state.folder;
     let Some(plugin) = &hooks.rival else {
@@ -176,7 +171,7 @@ fn check_other_plugins(info: &ProgramInfo, hooks: &StopHooks) -> Checked {
     )
 }
 
-/// Checks that files can be written in a folder, or in the nearest folder above it that exists, and describes the folder.
+/// Checks that files can be written in a folder, or in its nearest ancestor that exists.
 fn check_writable(folder: &Utf8Path, help: &str) -> Checked {
     let mut ancestors = folder.ancestors();
     let existing = ancestors.find(|path| path.symlink_metadata().is_ok());
@@ -187,7 +182,6 @@ fn check_writable(folder: &Utf8Path, help: &str) -> Checked {
     }
 }
 
-/// Checks that files in the state folder can be written.
 fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
     let store = locate::nearest(info.state, here);
     store.refusal().map_or(Ok(()), Err)?;
@@ -195,7 +189,6 @@ fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
     check_writable(store.folder(), help)
 }
 
-/// Checks that the user's own folder outside of every project is closed to others and can be written.
 fn check_state_home(info: &ProgramInfo) -> Checked {
     let home = StateHome::of_user(info.program);
     let folder = home.usable_path()?;
@@ -226,7 +219,6 @@ fn check_configuration(loaded: Result<Settings, Failure>) -> Checked {
     warn(settings.ignored.join("\n"), help)
 }
 
-/// Checks that a command which a phase runs is configured and installed.
 fn check_command(command: &str, settings: &Settings, root: &Utf8Path) -> Checked {
     let found = match settings.commands.get(command) {
         Some(configured) if is_installed(configured, root) => {
@@ -240,7 +232,6 @@ fn check_command(command: &str, settings: &Settings, root: &Utf8Path) -> Checked
     fail(found, help)
 }
 
-/// Checks the reviewer that a loop gets. Names the others that are installed.
 fn check_reviewer(info: &ProgramInfo, settings: &Settings, root: &Utf8Path) -> Checked {
     let chosen = reviewers::choose(None, None, settings, root)?;
     let names = settings.reviewers.iter();

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-/// Returns the seconds from one time to a later one.
 pub(super) fn between(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_second() - from.as_second()).unwrap_or_default()
 }

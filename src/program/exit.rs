@@ -20,7 +20,7 @@ pub enum Exit {
     Refused = 1,
     /// Bad arguments.
     Usage = 2,
-    /// A fault in this program, or in the system below it.
+    /// A fault of this program or of the system.
     Internal = 3,
     /// The loop stopped at max rounds, or stalled.
     MaxRounds = 4,
@@ -42,7 +42,7 @@ impl From<Exit> for ExitCode {
 }
 
 impl From<bool> for Exit {
-    /// Returns the answer to a question of a script: 0 is yes.
+    /// Converts the answer to a script's question: 0 is yes.
     fn from(is_true: bool) -> Self {
         if is_true {
             Exit::Complete
@@ -65,7 +65,7 @@ pub struct Failure {
 claudex_loop_engine::impl_diagnostic!(Failure, |failure| failure.help.clone());
 
 impl Failure {
-    /// Makes a failure of an error, and cleans quoted text.
+    /// Makes a failure from an error, and cleans quoted text.
     pub fn new(exit: Exit, error: impl Diagnostic) -> Self {
         Self {
             exit,
@@ -80,22 +80,22 @@ impl Failure {
         Self { exit, ..self }
     }
 
-    /// Makes a fault of an error.
+    /// Makes an internal failure from an error.
     pub fn internal(error: impl Diagnostic) -> Self {
         Self::new(Exit::Internal, error)
     }
 
-    /// Makes a refusal of an error.
+    /// Makes a refusal from an error.
     pub fn refusal(error: impl Diagnostic) -> Self {
         Self::new(Exit::Refused, error)
     }
 
-    /// Makes a refusal that has no error type.
+    /// Makes a refusal from a message.
     pub fn refuse(message: impl Into<String>, help: &str) -> Self {
         Self::with_help(Exit::Refused, message.into(), help)
     }
 
-    /// Makes a failure that has no error type.
+    /// Makes a failure from a message.
     pub fn with_help(exit: Exit, message: String, help: &str) -> Self {
         Self {
             exit,
@@ -104,7 +104,7 @@ impl Failure {
         }
     }
 
-    /// Prints message and help on stderr. Lines are not wrapped: that would cut ids and commands in two.
+    /// Prints message and help on stderr. Lines are not wrapped, to keep ids and commands whole.
     pub fn print(&self) {
         let red = AnsiColor::Red.on_default();
         let cyan = AnsiColor::Cyan.on_default();

@@ -19,18 +19,18 @@ use crate::store::Store;
 /// Variables of a template by their names.
 pub type Variables = Map<String, Json>;
 
-/// The parts of a program that its machine's crate writes in Rust. Each method has a default, which adds nothing.
+/// The parts of a program that its machine's crate writes in Rust. The defaults add nothing.
 ///
-/// `held.typed()` is the loop with its type, `AnyLoop`, and `verb.typed()` the generated `Transition`.
+/// `held.typed()` is the typed loop, `AnyLoop`, and `verb.typed()` the generated `Transition`.
 #[expect(unused_variables, reason = "the defaults ignore their arguments")]
 pub trait Extension {
-    /// Returns the program's own commands, which the help lists like the others. One replaces the command of its
-    /// name that every program has.
+    /// Returns the program's own commands, which the help also lists. A command replaces the common
+    /// command of the same name.
     fn commands(&self) -> Vec<clap::Command> {
         Vec::new()
     }
 
-    /// Runs a command that only this program has. Returns `None` for a command that every program has.
+    /// Runs one of the program's own commands. Returns `None` for a common command.
     fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
         None
     }
@@ -48,17 +48,17 @@ pub trait Extension {
         Ok(())
     }
 
-    /// Returns the variables that only this program's messages and prompts have. `context` of the machine file lists their names.
+    /// Returns the program's own template variables, which `context` of the machine file lists.
     fn context(&self, held: &dyn LoopHandle, now: Timestamp) -> Variables {
         Variables::new()
     }
 
-    /// Returns the findings files of other loops that a reviewer sees before this loop's own, the oldest first.
+    /// Returns the findings files of earlier loops that a reviewer sees first, oldest first.
     fn earlier_findings(&self, held: &dyn LoopHandle) -> Vec<Utf8PathBuf> {
         Vec::new()
     }
 
-    /// Does the work of a phase that was just entered, such as writing a file. Returns sentences for the user if the loop is over.
+    /// Does the work of an entered phase. Returns sentences for the user if the loop is over.
     ///
     /// # Errors
     /// Returns an error if the work failed. The transition stays.
@@ -66,17 +66,17 @@ pub trait Extension {
         Ok(Vec::new())
     }
 
-    /// Does the work after a review with a verdict. Returns lines that are printed below the findings.
+    /// Does the work after a review with a verdict. Returns lines to print below the findings.
     fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
         Vec::new()
     }
 
-    /// Sets data of fields before a verb takes its transition, or refuses the verb. An answer to a question is a verb, too.
+    /// Sets data of fields before a verb or an answer takes its transition, or refuses it.
     fn before_take(&self, held: &mut dyn LoopHandle, verb: &Verb) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Handles the user's answers to questions that are not a phase's own. Returns `None` if they are for the phase.
+    /// Handles answers to questions that no phase asks. Returns `None` for a phase's answers.
     fn on_answer(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
         None
     }
@@ -86,7 +86,7 @@ pub trait Extension {
         None
     }
 
-    /// Returns the arguments of a start that replaces a user's verb, such as more rounds of a loop that is over.
+    /// Returns the arguments of a start that replaces a verb, such as more rounds after the end.
     fn start_instead(&self, held: &dyn LoopHandle, verb: &Verb) -> Option<Vec<String>> {
         None
     }
@@ -106,7 +106,7 @@ pub trait Extension {
         None
     }
 
-    /// Returns what a loop waits for and what comes next, or `None` if the machine file has it.
+    /// Returns the next action, or `None` if the machine file has it.
     fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
         None
     }
@@ -131,27 +131,27 @@ impl NextAction {
     }
 }
 
-/// A start that an extension adds fields to.
+/// A start, to which an extension adds fields.
 #[derive(Debug)]
 pub struct StartRequest<'a> {
     /// The mode.
     pub mode: &'static ModeInfo,
     /// The fields that have a value.
     pub fields: BTreeMap<&'static str, Json>,
-    /// All that was given, the program's own flags too.
+    /// All arguments, including the program's own flags.
     pub arguments: &'a ArgMatches,
     /// The folder that the start was called from.
     pub here: &'a Utf8Path,
     /// The store of the loop.
     pub store: &'a Store,
-    /// The time and the session, and the id if it is chosen.
+    /// The time, the session, and the id if it was chosen.
     pub beginning: Beginning,
     /// The actor.
     pub actor: Actor,
 }
 
 impl StartRequest<'_> {
-    /// Sets a field; with null it keeps its start value.
+    /// Sets a field. Null keeps its start value.
     pub fn set(&mut self, field: &'static str, value: impl Into<Json>) {
         self.fields.insert(field, value.into());
     }
@@ -161,12 +161,12 @@ impl StartRequest<'_> {
         self.fields.get(field)?.as_str()
     }
 
-    /// Returns whether a flag was set, the field's or the program's own.
+    /// Returns whether a flag of a field or of the program was set.
     pub fn flag(&self, name: &str) -> bool {
         let is_set = matches!(self.arguments.try_get_one(name), Ok(Some(true)));
         is_set || self.fields.get(name).is_some_and(|value| *value == true)
     }
 }
 
-/// The extension of a program that is its machine file alone.
+/// A program that consists of its machine file alone.
 impl Extension for () {}

@@ -18,7 +18,7 @@ use crate::text;
 
 type Answer = fn(&Program, &Input, &Surroundings) -> HookOutput;
 
-/// Answers a hook of the client, which always exits 0. Prints nothing after an internal error.
+/// Answers a hook of the client. Prints nothing after an internal error.
 pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
     let surroundings = &Surroundings::from_env();
     let (event, answer): (_, Answer) = match hook {
@@ -39,7 +39,6 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
     Exit::Complete
 }
 
-/// Keeps a typed command, and the session's environment.
 fn keep_prompt(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
     let info = program.info;
     let keep = || -> Result<(), String> {
@@ -64,7 +63,7 @@ fn keep_prompt(program: &Program, input: &Input, surroundings: &Surroundings) ->
     HookOutput::default()
 }
 
-/// Prints the hooks of this program, for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.
+/// Prints the hooks for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.
 pub(super) fn print(info: &ProgramInfo, asks: bool) -> Ended {
     let path = std::env::current_exe().unwrap_or_default();
     let word = quote(path.to_str().unwrap_or(info.program));

@@ -1,6 +1,6 @@
 //! `import FILE`: continues a state document that the program did not write, at its phase.
 //!
-//! The loop keeps its id, its start time and, if the document is in the state folder, the findings beside it.
+//! The loop keeps its id, its start time and, in the state folder, its findings.
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -15,7 +15,7 @@ use crate::{files, text};
 /// Imports the document of a file, for a command. `convert` makes it one of this program.
 ///
 /// # Errors
-/// Returns an error if the caller is an agent, or if the document cannot be read or converted or does not fit the machine.
+/// Returns an error if the caller is an agent, or if the document is unreadable or does not fit.
 pub fn import(
     program: &Program,
     command: &str,
@@ -49,7 +49,7 @@ pub fn import(
             let document = info.table.state.parse(&bytes).ok();
             let field = |name| document?.text(name);
             let noted = field(info.table.state.fields.id).unwrap_or_else(|| named.to_owned());
-            // The copy of a loop that exists becomes a new loop.
+            // The copy of an existing loop becomes a new loop.
             let is_free = |id: &LoopId| {
                 let there = store.path_of(id);
                 there == path || there.symlink_metadata().is_err() && !store.has_journal(id)
@@ -87,7 +87,7 @@ pub fn import(
     Ok(Exit::Complete)
 }
 
-/// Returns the id of the loop whose document, the user's file, would be at this path.
+/// Returns the id that a loop with its document at this path would have.
 fn id_in_path<'p>(store: &Store, path: &'p Utf8Path) -> Option<&'p str> {
     let (before, after) = store.spec().file?.split_once("{id}")?;
     let path = path.strip_prefix(store.root()).ok()?.as_str();

@@ -1,4 +1,4 @@
-//! Loops that cannot be opened or started: the reason, and the user's way out.
+//! Loops that cannot be opened or started: the reason, and the user's options.
 
 use camino::Utf8Path;
 
@@ -12,7 +12,6 @@ use crate::machine::table::Table;
 use crate::store::{LoopId, Store, StoreError, WhyNotOurs};
 use crate::text;
 
-/// Returns whether a transition ends the loop.
 pub(super) fn ends(table: &Table, transition: &str) -> bool {
     let mut edges = table.edges().filter(|edge| edge.transition == transition);
     edges.all(|edge| table.phases[edge.to].terminal)
@@ -24,7 +23,7 @@ pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
     ends(table, transition) && active.all(|at| table.edges_at(transition, at).next().is_some())
 }
 
-/// Returns the command by which the user gives a loop up, after these words and a colon; empty if the machine has none.
+/// Returns the command that gives a loop up, after these words and a colon, or nothing.
 pub(super) fn give_up(info: &ProgramInfo, id: &str, words: &str) -> String {
     let mut edges = info.table.edges();
     let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition));
@@ -34,7 +33,7 @@ pub(super) fn give_up(info: &ProgramInfo, id: &str, words: &str) -> String {
     })
 }
 
-/// Returns the user's options for a loop that cannot be opened or started, or `None` if the error has them.
+/// Returns the user's options for such a loop, or `None` if the error has them.
 fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> {
     Some(match error {
         Refusal::Loop { id, .. } => {
@@ -67,14 +66,13 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> 
     })
 }
 
-/// Returns the command that imports a document, with its path below a folder: a message cannot have the quotes that another path
-/// may need.
+/// Returns the import command with a relative path, since a message cannot quote a path.
 fn import_of(folder: &Utf8Path, path: &Utf8Path) -> String {
     let below = path.strip_prefix(folder).unwrap_or(path);
     format!("import {}", shell::quote(&text::exact(below)))
 }
 
-/// Returns the user's options for a loop in the way of a start: its own, or those of a loop that cannot be opened.
+/// Returns the user's options for a loop that prevents a start, whether or not it can be opened.
 fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
     let stores =
         StateFolders::find_here(info.state).map_or_else(|_| Vec::new(), |found| found.stores);
@@ -115,7 +113,7 @@ pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
     }
 }
 
-/// Returns the error of a loop that could not be opened in one line, with its path and help.
+/// Returns why a loop could not be opened, in one line with its path and help.
 pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &Refusal) -> String {
     let path = text::shown(store.path_of(id));
     let line = explain(info, store, error);

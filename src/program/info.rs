@@ -1,4 +1,4 @@
-//! A program's names, in its messages, in a terminal and as slash commands, and the declaration of its plugin.
+//! A program's names in messages, in a terminal and as slash commands, and its plugin.
 
 use camino::Utf8PathBuf;
 
@@ -15,15 +15,15 @@ pub struct ProgramInfo {
     pub name: &'static str,
     /// The command in a terminal.
     pub program: &'static str,
-    /// The plugin whose slash commands call it, or `None` if there is none.
+    /// The plugin whose slash commands call it, if it has one.
     pub plugin: Option<&'static str>,
     /// The place and form of its loops' documents.
     pub state: &'static StateSpec,
     /// The machine.
     pub table: &'static Table,
-    /// The program's own command that imports a document of another program; `None`: `import` and the document's path.
+    /// The program's command that imports another program's document; `None` means `import`.
     pub take_up: Option<&'static str>,
-    /// The program's own command that starts a loop, also in its plugin; `None`: `start`.
+    /// The program's command that starts a loop; `None` means `start`.
     pub begin: Option<&'static str>,
 }
 
@@ -45,13 +45,11 @@ impl ProgramInfo {
         }
     }
 
-    /// Returns whether a phase of the machine reviews.
     pub(super) fn reviews(&self) -> bool {
         let mut phases = self.table.phases.iter();
         phases.any(|phase| phase.review().is_some())
     }
 
-    /// Returns the user's folder of the program, or `None` if there can be none.
     pub(super) fn home(&self) -> Option<Utf8PathBuf> {
         StateHome::of_user(self.program).folder().map(Into::into)
     }
@@ -66,20 +64,20 @@ impl ProgramInfo {
         format!("{}: {text}", self.name)
     }
 
-    /// Returns a command for the end of a sentence, as a slash command and for a terminal. Each is on its own line, so
-    /// that nobody who pastes the sentence into a shell's quotes runs it.
+    /// Returns a command for the end of a sentence, as a slash command and for a terminal. Each is
+    /// on its own line, so that pasting the sentence into a shell's quotes runs nothing.
     pub fn command(&self, words: &str) -> String {
         self.named_command(words, words)
     }
 
-    /// Returns a command that has another name as a slash command, as [`Self::command`] does.
+    /// Returns a command like [`Self::command`], with another name as a slash command.
     pub fn named_command(&self, slash: &str, words: &str) -> String {
         let mut commands = Vec::from_iter(self.slash(slash));
         commands.push(format!("{} {words}", self.program));
         text::command_lines(&commands)
     }
 
-    /// Returns the command that starts a loop in this mode, with a name in place of the text that it requires.
+    /// Returns the command that starts a loop in this mode, with a placeholder for its text.
     pub(super) fn start(&self, mode: &str) -> String {
         let mut fields = self.table.state.declared.iter();
         let field = fields.find(|field| field.required && matches!(field.kind, FieldKind::Text));
@@ -96,7 +94,7 @@ impl ProgramInfo {
         }
     }
 
-    /// Returns the slash command, or `None` if the plugin does not have it.
+    /// Returns the slash command, or `None` if the plugin lacks it.
     pub fn slash(&self, words: &str) -> Option<String> {
         let name = words.split(' ').next().unwrap_or(words);
         let is_there = self.begin == Some(name) || self.table.slash.contains(&name);
@@ -105,18 +103,18 @@ impl ProgramInfo {
     }
 }
 
-/// A program's plugin, as its machine declares it. `claudex-build` writes it.
+/// A program's plugin as its machine file declares it. `claudex-build` generates it.
 #[derive(Debug, Clone, Copy)]
 pub struct PluginInfo {
     /// The slash commands.
     pub commands: &'static [CommandInfo],
-    /// Files that it has as they are, named by their paths.
+    /// Files that are copied unchanged, named by their paths.
     pub files: &'static [Message],
-    /// Permission rules of every command after which a loop can continue, in addition to those that follow from the machine.
+    /// Permission rules of each command after which a loop can continue, after the machine's own.
     pub permits: &'static [&'static str],
     /// The machine as Markdown.
     pub spec: &'static str,
-    /// Keys of the manifest, such as `license`, with the package's texts. The last text of a key that is not empty counts.
+    /// Keys of the manifest, such as `license`, each with the last text that is not empty.
     pub package: &'static [(&'static str, &'static str)],
 }
 
@@ -127,12 +125,12 @@ pub struct CommandInfo {
     pub name: &'static str,
     /// The command of the program that it calls, such as `start plan`.
     pub call: &'static str,
-    /// The transition that it takes; `None`: a start, or a command that every program has.
+    /// The transition that it takes, or `None` for a start or a common command.
     pub transition: Option<&'static str>,
-    /// The description in the menu; empty for the engine's own.
+    /// The description in the menu; empty for common commands.
     pub doc: &'static str,
-    /// The arguments in the menu; `None`: those of the command line.
+    /// The arguments in the menu; `None` means those of the command line.
     pub arguments: Option<&'static str>,
-    /// The text for the agent; `None`: the engine's own.
+    /// The text for the agent; `None` means the engine's text.
     pub text: Option<Message>,
 }

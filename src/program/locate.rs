@@ -1,6 +1,6 @@
-//! The state folders that a command or a hook is about, and the loops of their projects. Creates nothing.
+//! The state folders of a command or a hook, and their projects' loops. Creates nothing.
 //!
-//! If a session may have many loops of a machine, its stops drive the one that was changed or chosen (`use`) last.
+//! If a session has several loops, its stops drive the one that was changed or chosen (`use`) last.
 
 use std::cmp::Reverse;
 
@@ -16,29 +16,28 @@ use crate::process::environment::GUARD;
 use crate::store::{Active, Listed, LoopId, StateHome, StateSpec, Store, StoreError};
 use crate::text;
 
-/// The most state folders that are looked at. An unpacked archive with hundreds must not hold up a turn.
+/// The most state folders that are read, so that an unpacked archive cannot delay a turn.
 const MAX_FOLDERS: usize = 32;
-/// The longest note about a state folder that is not used, in characters.
 const MAX_PROBLEM_CHARS: usize = 700;
 
-/// The state folders that a call is about.
+/// The state folders of a call.
 #[derive(Debug)]
 pub struct StateFolders {
     state: &'static StateSpec,
     starts: Vec<Utf8PathBuf>,
-    /// Their stores, nearest first, at most 32. One that is not trusted is among them: see [`Store::refusal`].
+    /// The stores, nearest first, at most 32. [`Store::refusal`] marks those that are not trusted.
     pub stores: Vec<Store>,
 }
 
 impl StateFolders {
-    /// Finds the state folders in each start and its ancestors, each once.
+    /// Finds the state folders in each start and its ancestors.
     pub fn find(state: &'static StateSpec, starts: &[&Utf8Path]) -> Self {
         let mut stores: Vec<Store> = Vec::new();
         for start in starts.iter().flat_map(|start| start.canonicalize_utf8()) {
             for ancestor in start.ancestors() {
                 let store = store_in(state, ancestor, &start);
                 let is_new = stores.iter().all(|known| known.folder() != store.folder());
-                // A symlink to nowhere is refused later. It must not be passed over in silence.
+                // A dangling symlink is refused later with a message.
                 if is_new && store.folder().symlink_metadata().is_ok() {
                     stores.push(store);
                 }
@@ -52,17 +51,14 @@ impl StateFolders {
         }
     }
 
-    /// Finds the state folders above the working directory.
     pub(super) fn find_here(state: &'static StateSpec) -> Result<Self, Failure> {
         Ok(Self::find(state, &[&here()?]))
     }
 
-    /// Returns why the first folder that cannot be used is refused.
     pub(super) fn refusal(&self) -> Option<StoreError> {
         self.stores.iter().find_map(Store::refusal)
     }
 
-    /// Returns the loops of this project that `list` finds, in the order of the folders.
     pub(super) fn list(&self, list: fn(&Store) -> Vec<Listed>) -> Vec<(Store, Listed)> {
         let loops = self.stores.iter().flat_map(|store| {
             let mut listed = list(store);
@@ -72,15 +68,15 @@ impl StateFolders {
         loops.collect()
     }
 
-    /// Returns the loops of this project that `list` finds, the newest first.
+    /// Returns this project's loops that `list` finds, newest first.
     pub(super) fn newest(&self, list: fn(&Store) -> Vec<Listed>) -> Vec<(Store, Listed)> {
         let mut loops = self.list(list);
         loops.sort_by_key(|(_, listed)| Reverse(listed.modified));
         loops
     }
 
-    /// Returns the active loops, first those that can be opened, and of them those of a session; of many at once, the one that
-    /// was changed last first.
+    /// Returns the active loops: first those that can be opened, of these first a session's, then
+    /// by time of the last change.
     pub(super) fn active(&self) -> Vec<(Store, Listed)> {
         let mut loops = self.list(Store::list_active);
         loops.sort_by_key(|(_, one)| {
@@ -90,7 +86,7 @@ impl StateFolders {
         loops
     }
 
-    /// Returns the active loops of a session, first the one that its next stop drives.
+    /// Returns the active loops of a session. Its next stop drives the first one.
     pub fn owned(&self, session: &str) -> Vec<(Store, LoopId)> {
         let mut loops = self.active();
         loops.retain(|(_, one)| one.problem.is_none() && owner(one) == Some(session));
@@ -98,7 +94,7 @@ impl StateFolders {
         owned.collect()
     }
 
-    /// Returns the archived loop of a session that is not over.
+    /// Returns an archived loop of a session that is not over.
     pub(super) fn archived(&self, session: &str) -> Option<(Store, LoopId)> {
         let mut loops = self.list(Store::archived);
         loops.retain(|(_, one)| one.problem.is_none() && one.session.as_deref() == Some(session));
@@ -106,8 +102,8 @@ impl StateFolders {
         Some((store, listed.id))
     }
 
-    /// Finds the loop that a stop drives: the session's own, or one of no session. An error is a note about one that cannot be
-    /// driven.
+    /// Finds the loop that a stop drives: the session's own, or one of no session. An error is a
+    /// note about a loop that cannot be driven.
     pub(super) fn find_for_stop(
         &self,
         info: &ProgramInfo,
@@ -140,7 +136,7 @@ impl StateFolders {
         }
     }
 
-    /// Returns a sentence for each state folder that is gone with the user's loops in it. A hook names each folder once.
+    /// Returns a sentence for each missing state folder with loops. A hook names each folder once.
     pub(super) fn vanished(&self, hook: Option<&str>) -> Vec<String> {
         let stores = self.starts.iter().map(|start| for_start(self.state, start));
         let vanished = stores.filter(|store| store.has_vanished(hook)).map(|store| {
@@ -175,7 +171,7 @@ impl Surroundings {
         }
     }
 
-    /// Finds the state folders that a call is about: those of the project first.
+    /// Finds the state folders of a call, those of the project first.
     pub fn folders(&self, info: &ProgramInfo, input: &Input) -> StateFolders {
         let cwd = input.cwd.as_deref().map(Utf8Path::new);
         let starts = [self.project.as_deref(), cwd.or(self.here.as_deref())];
@@ -185,24 +181,24 @@ impl Surroundings {
     }
 }
 
-/// Returns the store for a loop that is started in `dir`: at the git top level of `dir`, or in `dir` if there is none.
+/// Returns the store for a loop that starts in `dir`: at its git top level, if it has one.
 pub fn for_start(state: &'static StateSpec, dir: &Utf8Path) -> Store {
     let dir = dir.canonicalize_utf8().unwrap_or_else(|_| dir.to_owned());
     let root = git_top(&dir);
     store_in(state, root, root)
 }
 
-/// Returns the store of the project at `root`, in the folder that the machine's environment variable names, or else the machine.
+/// Returns the project's store, in the folder of the machine's environment variable, if it is set.
 ///
-/// An absolute path names one folder for all projects: the root of its store is then the project of `start`, which the caller
-/// compares with the root of each loop. It is the user's own choice, so symlinks on the way to it are followed, here and never again.
+/// An absolute path names one folder for all projects. Its store's root is then the project of
+/// `start`, and the caller compares it with each loop's. Only here, symlinks to it are followed.
 fn store_in(state: &'static StateSpec, root: &Utf8Path, start: &Utf8Path) -> Store {
     let value = state
         .folder_env
         .and_then(|name| std::env::var(name).ok())
         .filter(|value| !value.trim().is_empty());
     let value = Utf8Path::new(value.as_deref().unwrap_or(state.folder));
-    // No shell replaces `~` in the settings of a client.
+    // A client's settings are not expanded by a shell.
     let home = Utf8PathBuf::from(std::env::var("HOME").unwrap_or_default());
     let in_home = value.strip_prefix("~").map(|path| home.join(path));
     let named = without_dots(in_home.as_deref().unwrap_or(value));
@@ -215,15 +211,15 @@ fn store_in(state: &'static StateSpec, root: &Utf8Path, start: &Utf8Path) -> Sto
     Store::at(folder, root.to_owned(), state, home)
 }
 
-/// Returns the nearest ancestor of `folder`, itself included, that holds `.git`, or else the folder.
+/// Returns the nearest ancestor with `.git`, including `folder`, or else the folder.
 fn git_top(folder: &Utf8Path) -> &Utf8Path {
     let mut ancestors = folder.ancestors();
     let top = ancestors.find(|ancestor| ancestor.join(".git").exists());
     top.unwrap_or(folder)
 }
 
-/// Returns an absolute path without symlinks, or `None` if one of them leads nowhere or a part is `..`. A part that is not there
-/// yet stays as it is.
+/// Returns an absolute path without symlinks, or `None` if one dangles or a part is `..`. Parts
+/// that do not exist yet stay unchanged.
 pub(super) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let mut parts = path.components();
     if path.is_relative() || parts.any(|part| part == Utf8Component::ParentDir) {
@@ -233,7 +229,7 @@ pub(super) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let there = ancestors.find(|folder| folder.symlink_metadata().is_ok())?;
     let real = there.canonicalize_utf8().ok()?;
     let rest = path.strip_prefix(there).ok()?;
-    // A path that is joined with nothing ends with a slash.
+    // Joining with an empty path would add a slash.
     Some(real.components().chain(rest.components()).collect())
 }
 
@@ -251,19 +247,17 @@ pub fn here() -> Result<Utf8PathBuf, Failure> {
     })
 }
 
-/// Returns the nearest state folder above a folder, or else the one that a start would make.
+/// Returns the nearest state folder above a folder, or else the one that a start would create.
 pub fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
     let nearest = StateFolders::find(state, &[from]).stores.into_iter().next();
     nearest.unwrap_or_else(|| for_start(state, from))
 }
 
-/// Returns why a session's loop is in the archive, and the command that continues it.
 pub(super) fn archived_note(info: &ProgramInfo, id: &LoopId) -> String {
     let resume = info.command(&format!("resume {id}"));
     format!("was archived because it was idle for too long. To continue it:{resume}")
 }
 
-/// Returns the session of a loop, or `None` if no session has taken it yet.
 pub(super) fn owner(listed: &Listed) -> Option<&str> {
     listed
         .session
@@ -271,7 +265,7 @@ pub(super) fn owner(listed: &Listed) -> Option<&str> {
         .filter(|session| is_known(session))
 }
 
-/// Returns whether a loop's session is one, not the word for none.
+/// Returns whether this is a session, not the word for none.
 pub(super) fn is_known(session: &str) -> bool {
     !["", UNKNOWN].contains(&session)
 }

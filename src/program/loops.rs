@@ -1,4 +1,4 @@
-//! The loops that commands are about: finding them, opening them, and who may decide about them.
+//! The loops of commands: finding them, opening them, and who may decide about them.
 
 use camino::Utf8Path;
 
@@ -16,14 +16,14 @@ use crate::text;
 
 pub use super::locate::here;
 
-/// Checks that every state folder above the working directory can be used: the loops of another one are unknown.
+/// Checks that every state folder above can be used. Otherwise loops in it would be overlooked.
 pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
     let refusal = StateFolders::find_here(info.state)?.refusal();
     refusal.map_or(Ok(()), |error| Err(Failure::refusal(error)))
 }
 
-/// Finds the loop with an id. Without one: the loop that the stops of the caller's session drive, or an archived one of the
-/// session, or the only active one.
+/// Finds the loop with an id, or else the session's loop that its stops drive or that is archived,
+/// or else the only active one.
 ///
 /// # Errors
 /// Returns an error if there is no such loop.
@@ -52,13 +52,12 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
     }
 }
 
-/// Returns the failure of a search above the working directory.
 fn search_failure(problem: &str, help: &str) -> Failure {
     let here = here().unwrap_or_default();
     Failure::refuse(format!("{problem} in {}", text::shown(&here)), help)
 }
 
-/// Returns the store in which a loop is: the archive, or the folder itself.
+/// Returns the store that has a loop: the archive or the folder itself.
 pub fn place_of(store: &Store, id: &LoopId) -> Store {
     if store.has_archived(id) {
         store.archived_store(id.as_str())
@@ -67,7 +66,7 @@ pub fn place_of(store: &Store, id: &LoopId) -> Store {
     }
 }
 
-/// Finds the only active loop. One that cannot be opened counts if there is no other: opening it says why.
+/// Finds the only active loop, even one that cannot be opened if there is no other.
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
     let folders = StateFolders::find_here(info.state)?;
     let active = folders.active();
@@ -119,7 +118,7 @@ pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, Loop
     })
 }
 
-/// Refuses an agent a command that only the user may run, and notes the attempt in the loop that it is about. `command` is the command line.
+/// Refuses an agent a command of the user, and notes the attempt in the loop.
 ///
 /// # Errors
 /// Returns an error if the call comes from an agent.
@@ -155,7 +154,6 @@ pub(super) fn open(
     Ok(held)
 }
 
-/// Finds and opens a loop for a change by the caller.
 pub(super) fn open_found(program: &Program, id: Option<&str>) -> Result<HeldLoop, Failure> {
     let actor = Caller::from_env().actor(false);
     let (store, id) = find(program.info, id)?;
@@ -165,7 +163,7 @@ pub(super) fn open_found(program: &Program, id: Option<&str>) -> Result<HeldLoop
     Ok(held)
 }
 
-/// Prints the repairs of a loop that was opened for a change, and refuses an agent the loop of another session.
+/// Prints the repairs of an opened loop, and refuses an agent another session's loop.
 ///
 /// # Errors
 /// Returns an error if `actor` is an agent and the loop belongs to another session.
@@ -186,13 +184,13 @@ pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), F
     ))
 }
 
-/// Returns the session that has a loop.
+/// Returns the session of a loop.
 pub fn owner(raw: &Raw) -> Option<String> {
     let session = raw.record().session();
     session.filter(|session| locate::is_known(session))
 }
 
-/// Loads the settings of a project for a command about a loop of this session, and prints the settings that are ignored.
+/// Loads the settings for a command about this session's loop, and prints those that are ignored.
 ///
 /// # Errors
 /// Returns an error if they cannot be used.
@@ -208,12 +206,10 @@ pub fn settings(
     Ok(settings)
 }
 
-/// Loads the settings of the project of the working directory.
 pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Failure> {
     settings(info, locate::nearest(info.state, &here()?).root(), None)
 }
 
-/// Refuses a change of a loop that is over.
 pub(super) fn check_active(raw: &Raw) -> Result<(), Failure> {
     if !messages::phase(raw).terminal {
         return Ok(());

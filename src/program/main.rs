@@ -1,4 +1,4 @@
-//! `Program::main`: a call of the command line, or of a client's hook, to the function that answers it.
+//! `Program::main`: calls the function for a command line or for a client's hook.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ impl Program {
     pub fn main(self) -> ExitCode {
         let mut words: Vec<OsString> = std::env::args_os().collect();
         let first = words.get(1).and_then(|word| word.to_str());
-        // A plugin asks for the protocol and calls a hook at once.
+        // A plugin asks for the protocol and calls a hook in one call.
         if let Some(wanted) = first.and_then(|first| first.strip_prefix("--protocol")) {
             out::line(&format!("{} {}", self.info.program, self.protocol()));
             match wanted.trim_start_matches('=') {
@@ -31,7 +31,7 @@ impl Program {
         }
         if let Some(command) = frequent(&words) {
             let exit = run(&self, command).unwrap_or(Exit::Complete);
-            // The process ends here, so freeing memory would be wasted time.
+            // The process ends here, so freeing memory would waste time.
             std::mem::forget(self);
             return exit.into();
         }
@@ -48,7 +48,7 @@ impl Program {
     }
 }
 
-/// Returns the command of these arguments if a client calls it at every turn: clap's parser takes longer than the answer.
+/// Parses a command that clients call at every turn: clap's parser takes longer than the answer.
 fn frequent(words: &[OsString]) -> Option<Command> {
     let words = words.iter().skip(1).map(|word| word.to_str());
     match words.collect::<Option<Vec<&str>>>()?[..] {
@@ -60,10 +60,9 @@ fn frequent(words: &[OsString]) -> Option<Command> {
     }
 }
 
-/// Runs the command that the arguments name.
 fn dispatch(program: &Program, matches: ArgMatches) -> Ended {
     let info = program.info;
-    // Before anything calls git.
+    // Before any call of git.
     settings::call_environment(info, None);
     let matches = &slash_arguments::resolve(program, matches)?;
     let Some((name, arguments)) = matches.subcommand() else {
@@ -88,7 +87,6 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Ended {
     run(program, Command::from_arg_matches(matches)?)
 }
 
-/// Runs a command that every program has.
 fn run(program: &Program, command: Command) -> Ended {
     let info = program.info;
     match command {

@@ -1,4 +1,4 @@
-//! The texts about a loop of any machine: where it is, and the commands that continue it.
+//! The texts about a loop of any machine: its state, and the commands that continue it.
 
 use serde_json::json;
 
@@ -13,7 +13,6 @@ use crate::message::{Message, Render as _};
 use crate::store::Entry;
 use crate::{template, text};
 
-/// The note about a turn that may end.
 const TURN_END: Message = template!("messages/turn-end.txt");
 
 /// Returns the phase that a loop is in.
@@ -21,13 +20,13 @@ pub fn phase(raw: &Raw) -> &'static PhaseInfo {
     &raw.table().phases[raw.phase()]
 }
 
-/// Returns whether a loop in this phase can go on in any session: no stop moves it.
+/// Returns whether any session can continue a loop in this phase, since no stop moves it.
 pub fn is_for_any_session(table: &Table, phase: usize) -> bool {
     let mut edges = table.edges().filter(|edge| edge.from == phase);
     !table.phases[phase].terminal && edges.all(|edge| !edge.by.is_empty())
 }
 
-/// Returns the note about a turn that may end: the loop is over, or another stop continues it. `caveats` are sentences.
+/// Returns the note about a turn that may end. `caveats` are sentences.
 pub(super) fn turn_end_note(
     program: &Program,
     held: &dyn LoopHandle,
@@ -56,7 +55,7 @@ pub(super) fn turn_end_note(
     note.trim_end().to_owned()
 }
 
-/// Returns why the last review gave no verdict, if the edge that was taken just now leaves a reviewing phase.
+/// Returns why the last review gave no verdict, if the newest edge leaves a reviewing phase.
 fn last_failure(raw: &Raw) -> Option<String> {
     let edge = raw.last_edge()?;
     let behaviour = raw.table().phases[edge.from].on_stop.as_ref()?;
@@ -64,7 +63,7 @@ fn last_failure(raw: &Raw) -> Option<String> {
     rounds::failure(raw).filter(|_| behaviour.name == "review")
 }
 
-/// Returns the help of a refusal: nothing was changed, and the commands that can be run now.
+/// Returns the help of a refusal: nothing was changed, and the commands that are open now.
 pub fn unchanged(raw: &Raw) -> String {
     let phase = phase(raw);
     let name = phase.name;
@@ -77,7 +76,7 @@ pub fn unchanged(raw: &Raw) -> String {
     }
 }
 
-/// Returns the command lines that change a loop now: of the answer if its phase asks, and of the open transitions.
+/// Returns the commands that change a loop now: the answer to its question, and open transitions.
 fn possible(raw: &Raw) -> String {
     let behaviour = phase(raw).on_stop.as_ref();
     let asks = behaviour.is_some_and(|one| one.name == "ask");
@@ -90,7 +89,7 @@ fn possible(raw: &Raw) -> String {
     text::command_lines(&commands)
 }
 
-/// Removes the files beside the document of a loop that is over. A failure is noted in the folder's log.
+/// Removes the files beside the document of a finished loop. A failure is logged.
 pub fn clear(raw: &Raw) {
     if phase(raw).terminal
         && let Err(error) = raw.store().clear(raw.id())
@@ -99,15 +98,14 @@ pub fn clear(raw: &Raw) {
     }
 }
 
-/// Returns the message that the agent got last in a loop's phase: that of the edge that led to the phase, or else that of the
-/// phase.
+/// Returns the last message to the agent: of the edge that led to the phase, or else of the phase.
 pub(super) fn last(raw: &Raw) -> Option<Message> {
     let edge = entered_by(raw);
     edge.and_then(|edge| edge.words(raw.table()))
         .or(phase(raw).message)
 }
 
-/// Prints the message that the agent got last, in a session whose next stop will not give it again.
+/// Prints the last message to the agent, in a session whose next stop will not repeat it.
 pub(super) fn print_last(program: &Program, held: &dyn LoopHandle) {
     let raw = held.raw();
     let behaviour = phase(raw).on_stop.as_ref();

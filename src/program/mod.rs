@@ -1,10 +1,10 @@
 //! A whole program of any machine: command line, hooks, review, configuration and doctor.
 //!
-//! A crate whose `build.rs` compiles a `machine.toml` is such a program with one line, `claudex_loop::main!(name);`, as the
-//! whole of its `src/main.rs`; see `docs/your-own-loop.md`. Its other parts it implements as an [`Extension`], as our own
-//! does (`src/plan/`). No module here knows a phase by name.
+//! With a `build.rs` that compiles a `machine.toml`, `claudex_loop::main!(name);` is the whole of
+//! `src/main.rs`; see `docs/your-own-loop.md`. Other parts implement [`Extension`], as ours do
+//! (`src/plan/`). No module here knows a phase by name.
 //!
-//! Begin with `main`, which calls the commands and the hooks; `stop` is the Stop hook, and `review` a review, step by step.
+//! Begin with `main`, which calls commands and hooks; `stop` is the Stop hook, `review` a review.
 
 mod app;
 mod archive;

@@ -13,10 +13,8 @@ use crate::review::evidence::Round;
 use crate::review::{ReviewSpec, subject};
 use crate::text;
 
-/// The most commands that a note for the user names.
 const MAX_COMMANDS: usize = 6;
 
-/// Returns the next action in a loop.
 pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
     let info = program.info;
     let raw = held.raw();
@@ -123,13 +121,13 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     }
 }
 
-/// Returns whether an edge is one by which an agent says that no finding is open.
+/// Returns whether an agent declares by this edge that no finding is open.
 fn is_mark(edge: &EdgeAt) -> bool {
     edge.by.contains(&Actor::Agent) && edge.requires == Some(Requirement::Settled)
 }
 
-/// Returns the edge by which the next stop leaves the phase, if the agent has said that nothing is open: no verdict and no
-/// edit changes that.
+/// Returns the edge by which the next stop leaves the phase, if the agent declared that no finding
+/// is open: verdicts and edits do not change that.
 fn decided(raw: &Raw) -> Option<EdgeAt> {
     let open = raw.open_edges();
     let mut here = raw.table().edges().filter(|edge| edge.from == raw.phase());
@@ -140,7 +138,7 @@ fn decided(raw: &Raw) -> Option<EdgeAt> {
     })
 }
 
-/// Returns the note for the user about a loop that waits: the next action, and the other commands.
+/// Returns the note for the user about a waiting loop: the next action and other commands.
 pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
     let raw = held.raw();
     let NextAction { waits_for, next } = describe(program, held);
@@ -156,7 +154,7 @@ pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
     format!("{sentence}{end}You can also run:{commands}")
 }
 
-/// Returns the commands of the verbs that can be run now, those without arguments also as slash commands.
+/// Returns the commands of the open verbs, those without arguments also as slash commands.
 fn commands(
     info: &ProgramInfo,
     raw: &Raw,

@@ -1,5 +1,5 @@
-//! Printing. All output leaves here and is cleaned here, also the text that it quotes. It is no error if the
-//! reader goes away (`claudex-loop list | head -1`). anstream removes colours if there is no terminal, or if `NO_COLOR` is set.
+//! Printing. All output is cleaned here, also quoted text. A closed pipe is no error. anstream
+//! removes colours without a terminal, or if `NO_COLOR` is set.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -11,21 +11,18 @@ use crate::text;
 
 /// The style of a label or a heading.
 pub const HEADING: Style = Style::new().bold();
-/// The style of a good result.
 pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
-/// The style of something to know about.
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-/// The style of something that stops a loop.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Turns colours off inside a client, because an agent reads the output there.
+/// Turns colours off inside a client, where an agent reads the output.
 pub(super) fn disable_color_inside_client() {
     if Caller::from_env().inside {
         ColorChoice::Never.write_global();
     }
 }
 
-/// Prints lines on stdout. Their paths stay exact: people and agents copy them.
+/// Prints lines on stdout. Paths stay exact, because people and agents copy them.
 pub fn line(text: &str) {
     emphasize(text, "", HEADING);
 }
@@ -39,7 +36,7 @@ pub fn emphasize(text: &str, word: &str, style: Style) {
     let _ = writeln!(anstream::stdout().lock(), "{text}");
 }
 
-/// Prints a value on stdout byte for byte, for a script that reads it; a terminal gets it cleaned.
+/// Prints a value on stdout byte for byte, for a script, or cleaned for a terminal.
 pub fn exact(value: &str) {
     if io::stdout().is_terminal() {
         return line(value);
@@ -54,12 +51,12 @@ pub fn text(text: &str) {
     let _ = stdout.flush();
 }
 
-/// Prints a note on stderr, so that nothing in it runs when it is pasted between a shell's quotes.
+/// Prints a note on stderr, in which nothing runs when it is pasted between a shell's quotes.
 pub fn note(text: &str) {
     report(&text::pasteable(&text::plain(text)));
 }
 
-/// Prints a coloured report on stderr. The caller has cleaned quoted text.
+/// Prints a coloured report on stderr, whose quoted text is already clean.
 pub(super) fn report(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", text.trim_end());
 }
@@ -69,7 +66,6 @@ pub fn json(value: &impl serde::Serialize) {
     serialized(serde_json::to_string_pretty(value));
 }
 
-/// Prints JSON on stdout.
 pub(super) fn serialized(json: serde_json::Result<String>) {
     match json {
         Ok(text) => line(&text::plain_json(&text)),
@@ -77,7 +73,7 @@ pub(super) fn serialized(json: serde_json::Result<String>) {
     }
 }
 
-/// Returns lines with their tab-separated cells in columns as wide as the cells. A line without a tab stays as it is.
+/// Aligns the tab-separated cells of lines in columns. A line without a tab stays as it is.
 pub(super) fn table(lines: &str) -> String {
     let rows: Vec<Vec<&str>> = lines
         .lines()

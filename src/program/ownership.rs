@@ -1,5 +1,5 @@
-//! `resume`, `pause`, `use` and `adopt`: which loops are driven, and by which session. No stop drives a loop that the user
-//! paused; of several loops of a session the stops drive the one that was chosen last.
+//! `resume`, `pause`, `use` and `adopt`: which loops are driven, and by which session. No stop
+//! drives a paused loop; of a session's several loops, stops drive the one that was chosen last.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -15,8 +15,8 @@ use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store, StoreError};
 use crate::text;
 
-/// Resumes a loop: brings it back from the archive, ends its pause, takes its transition `resume`, if it has one here, and
-/// takes it over into the caller's session.
+/// Resumes a loop: restores it from the archive, ends its pause, takes its transition `resume`, if
+/// it is open, and takes it over into the caller's session.
 pub(super) fn resume(program: &Program, target: &LoopArgs) -> Ended {
     let info = program.info;
     loops::person_only(info, target.actor(), "resume", target.id.as_deref())?;
@@ -63,7 +63,6 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Pauses a loop.
 pub(super) fn pause(program: &Program, target: &LoopArgs) -> Ended {
     let info = program.info;
     loops::person_only(info, target.actor(), "pause", target.id.as_deref())?;
@@ -79,7 +78,7 @@ pub(super) fn pause(program: &Program, target: &LoopArgs) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Makes the stops of a session drive a loop: of this session, or, from a terminal, of the session that has the loop.
+/// Makes this session's stops drive a loop, or from a terminal those of the loop's session.
 pub(super) fn choose(program: &Program, id: &str) -> Ended {
     let caller = Caller::from_env();
     let actor = caller.actor(false);
@@ -99,8 +98,8 @@ pub(super) fn choose(program: &Program, id: &str) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Brings a loop back if it is archived, and writes its document again if an older one was put back, such as by a checkout.
-/// Returns whether it was archived.
+/// Restores an archived loop, and writes its document again if an older one replaced it, as in a
+/// checkout. Returns whether it was archived.
 fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Failure> {
     let is_archived = store.has_archived(id);
     if is_archived {
@@ -121,7 +120,7 @@ fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Fa
     Ok(is_archived)
 }
 
-/// Takes a loop over into this session. Asks first if another session may be at work on it, but not after a slash command.
+/// Takes a loop over. Asks first if another session may use it, but not after a slash command.
 pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Ended {
     let info = program.info;
     loops::person_only(info, target.actor(), "adopt", target.id.as_deref())?;
@@ -132,7 +131,7 @@ pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Ended {
     if !yes && !target.from_prompt {
         check_consent(info, &id)?;
     }
-    // Without its name, a loop that is not the user's is refused below.
+    // A loop that is not the user's is refused below without its name.
     let taken_over = || store.take_over(&id, &Actor::Person.to_string());
     let failed = |error: StoreError| incompatible::failure(info, error.into());
     if target.id.is_some() && taken_over().map_err(failed)? {
@@ -146,7 +145,7 @@ pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Takes a loop over into the caller's session. A terminal has no session, so there the next session that ends a turn takes it.
+/// Takes a loop over into the caller's session, or from a terminal into the next that ends a turn.
 ///
 /// # Errors
 /// Returns an error if the loop is over or cannot be changed.
@@ -169,7 +168,7 @@ pub fn adopt_held(raw: &Raw) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks on the terminal; only a yes is one. Without a terminal, `problem` and `help` refuse the command.
+/// Asks on the terminal for a yes. Without a terminal, `problem` and `help` refuse the command.
 pub(super) fn confirm(question: &str, problem: &str, help: &str) -> Result<(), Failure> {
     if !io::stdin().is_terminal() {
         return Err(Failure::refuse(problem, help));
@@ -183,7 +182,7 @@ pub(super) fn confirm(question: &str, problem: &str, help: &str) -> Result<(), F
     }
 }
 
-/// Asks before a loop is taken from a session that may still be at work on it.
+/// Asks before a loop is taken from a session that may still work on it.
 ///
 /// # Errors
 /// Returns an error if the user does not agree, or cannot be asked without a terminal.
@@ -191,7 +190,7 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let session = Caller::from_env().session;
     let mut active = StateFolders::find_here(info.state)?.active();
     active.retain(|(_, one)| {
-        // One that was not started here is taken up from a copy, and no session waits for that.
+        // A loop that was not started here is a copy, and no session waits for it.
         one.id == *id
             && one.problem.is_none()
             && owner(one).is_some()

@@ -1,7 +1,7 @@
-//! The PreToolUse hook: allows the tool calls that the loop of this session asks its agent for, so that the user has no
-//! dialog to answer, and refuses edits of a loop's state document. Every other call is asked for as usual.
+//! The PreToolUse hook: allows tool calls that the session's loop requests, without a dialog, and
+//! refuses edits of a loop's state document. The client decides about every other call.
 //!
-//! Allowed are the same calls that the plugin's slash commands permit for one turn ([`loop_rules`]).
+//! The plugin's slash commands allow the same calls for one turn ([`loop_rules`]).
 
 use std::env;
 use std::path::PathBuf;
@@ -15,7 +15,6 @@ use super::plugin::commands::loop_rules;
 use crate::hooks::{HookOutput, Input, Permission};
 use crate::store::{Listed, Store};
 
-/// Answers the hook: decides a tool call of a session that has a loop.
 pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
     HookOutput {
         permission: decide(program, input, surroundings),
@@ -23,10 +22,10 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     }
 }
 
-/// Decides a tool call. Returns `None` if the client is to decide as usual.
+/// Decides a tool call. Returns `None` if the client is to decide.
 fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Option<Permission> {
     let argument = |name: &str| input.tool_input.as_ref()?.get(name)?.as_str();
-    // A loop that is over counts: the agent asks once more for the next step.
+    // A finished loop counts: the agent asks once more for the next step.
     let mut loops = surroundings.folders(program.info, input).list(Store::list);
     loops.retain(|(_, one)| {
         one.problem.is_none() && one.session.is_some() && one.session == input.session_id
@@ -53,7 +52,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Opti
             }
             let (store, _) = loops.iter().find(|(_, one)| !one.terminal)?;
             let path = path.strip_prefix(store.root()).ok()?;
-            // In the client's plan mode an agent only looks.
+            // In the client's plan mode an agent changes nothing.
             input.permission_mode.as_deref() != Some("plan")
                 && rules().iter().any(|rule| allows_file(rule, path))
         }
@@ -62,7 +61,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Opti
     is_allowed.then_some(Permission::Allow)
 }
 
-/// Splits a command line into words, if it is one command: no list, pipe, redirection, expansion or assignment.
+/// Splits a simple command into words: no list, pipe, redirection, expansion or assignment.
 fn simple_command(line: &str) -> Option<Vec<String>> {
     let mut quote = None;
     for character in line.chars() {
@@ -78,15 +77,15 @@ fn simple_command(line: &str) -> Option<Vec<String>> {
     shlex::split(line)
 }
 
-/// Returns whether a command's first word runs this program: its absolute path, or its name if a shell of the client finds
-/// this program by it. The plugin's launcher counts, which is last on the PATH of that shell.
+/// Returns whether a command's first word runs this program: its absolute path, its name as a
+/// client's shell finds it on PATH, or the plugin's launcher, which is last on that PATH.
 fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
     let root = env::var_os("CLAUDE_PLUGIN_ROOT");
     let launcher = root.map(|root| PathBuf::from(root).join("bin").join(info.program));
     let called = if word == info.program {
         let path = env::var_os("PATH").unwrap_or_default();
         let mut files = env::split_paths(&path).map(|folder| folder.join(word));
-        // A relative folder may have any program.
+        // A relative folder may contain any program.
         let found = files.find(|file| file.is_relative() || file.is_file());
         found.or_else(|| launcher.clone())
     } else {
@@ -98,7 +97,7 @@ fn is_this_program(info: &ProgramInfo, word: &str) -> bool {
     called.is_some() && ours.into_iter().flatten().any(|ours| real(ours) == called)
 }
 
-/// Returns whether a rule such as `Bash(taskie next:*)` allows a command. The program's name is checked before.
+/// Returns whether a rule such as `Bash(taskie next:*)` allows a command of this program.
 fn allows_command(rule: &str, words: &[String]) -> bool {
     let call = rule
         .strip_prefix("Bash(")
@@ -108,7 +107,8 @@ fn allows_command(rule: &str, words: &[String]) -> bool {
     call.is_some_and(|call| call.split(' ').skip(1).all(&mut is_next))
 }
 
-/// Returns whether a rule such as `Edit(/plans/*/*.md)` or `Edit(/notes/**)` allows a file, by its path from the project's root.
+/// Returns whether a rule such as `Edit(/plans/*/*.md)` or `Edit(/notes/**)` allows a relative
+/// path.
 fn allows_file(rule: &str, path: &Utf8Path) -> bool {
     let pattern = rule
         .strip_prefix("Edit(/")
@@ -124,7 +124,7 @@ fn allows_file(rule: &str, path: &Utf8Path) -> bool {
     })
 }
 
-/// Returns whether a name matches a pattern, in which `*` is any text. A hidden name is not any text.
+/// Returns whether a name matches a pattern, in which `*` matches any text but a hidden name.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, end)) = pattern.split_once('*') else {
         return pattern == name;

@@ -1,7 +1,7 @@
-//! The user's answer to the question of a phase, which takes a transition: the hook on AskUserQuestion, and the command `answer`.
+//! The user's answer to a phase's question: the hook on AskUserQuestion, and the command `answer`.
 //!
-//! The hook makes the change the user's; the agent only puts the question. It ignores everything else than the session's own
-//! loop, the question of its phase, and the offered answers.
+//! The hook takes the transition as the user; the agent only asks. It ignores all but the session's
+//! own loop, the question of its phase, and the offered answers.
 
 use super::builder::Program;
 use super::caller::Caller;
@@ -15,10 +15,8 @@ use crate::machine::Actor;
 use crate::store::{LoopId, Store};
 use crate::text;
 
-/// The error of an answer to a dialog that the agent altered.
 const ALTERED: &str = "the dialog had other options or descriptions than the question; ask the question again, exactly as given";
 
-/// Answers the hook: takes an answer to the question of one of the session's loops.
 pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
     let info = program.info;
     if surroundings.reviewer_child {
@@ -31,7 +29,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     let Some(session) = input.session_id.as_deref().filter(|_| !answers.is_empty()) else {
         return HookOutput::default();
     };
-    // Of several loops the one that asked is meant, not the one that a stop would drive.
+    // The answer is for the loop that asked, even if a stop would drive another.
     let mut output = HookOutput::default();
     for (store, id) in surroundings.folders(info, input).owned(session) {
         match take(program, &store, &id, &answers, &mut output) {
@@ -52,7 +50,6 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     output
 }
 
-/// Takes an answer that the user gives in a terminal.
 pub(super) fn answer_in_terminal(program: &Program, id: Option<&str>, label: &str) -> Ended {
     let info = program.info;
     let actor = Caller::from_env().actor(false);
@@ -84,7 +81,7 @@ pub(super) fn answer_in_terminal(program: &Program, id: Option<&str>, label: &st
     Ok(Exit::Complete)
 }
 
-/// Takes the first answer to the question of a loop. Returns whether there is one.
+/// Takes the first answer to the question of a loop. Returns whether one exists.
 fn take(
     program: &Program,
     store: &Store,

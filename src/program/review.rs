@@ -1,5 +1,5 @@
-//! The commands `review` and `verify`: one round of a loop, step by step, or the review that another process runs, and the
-//! commands that verify the work.
+//! The commands `review` and `verify`: one round of a loop, or following a review of another
+//! process, and the commands that verify the work.
 
 use jiff::Timestamp;
 
@@ -21,14 +21,12 @@ use crate::review::round::{self, Report, RoundError, RoundEvent};
 use crate::review::runs::Run;
 use crate::text;
 
-/// The reason for which an agent may not choose the reviewer.
 const USERS_CHOICE: &str = "the user chooses the reviewer, and this call comes from an agent";
-/// The number of the reviewer's last lines with which `--follow` begins.
+/// The number of last lines of the reviewer with which `--follow` begins.
 const FOLLOWED_LINES: usize = 20;
-/// The most findings that are printed, in characters: a client shows an agent about 30,000 of a command's output.
+/// The most characters of findings to print: a client shows an agent about 30,000 of all output.
 const MAX_PRINTED_CHARS: usize = 20_000;
 
-/// Reviews the round that a loop is in.
 pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Ended {
     let info = program.info;
     let (store, id) = loops::find(info, arguments.id.as_deref())?;
@@ -68,7 +66,7 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Ended 
     review.run_and_print()
 }
 
-/// Reviews what a phase reviews in another phase, which has no review, and prints the findings. They are evidence of nothing.
+/// Reviews in a phase without a review, and prints the findings. They are no evidence.
 ///
 /// # Errors
 /// Returns an error if the review cannot begin or be recorded.
@@ -94,12 +92,11 @@ pub struct Review<'r> {
     pub held: &'r dyn LoopHandle,
     /// The review that the machine declares.
     pub spec: &'static ReviewSpec,
-    /// The reviewer, and those that take over in turn if it cannot run.
+    /// The reviewer, and those that replace it in turn if it cannot run.
     pub reviewers: &'r [Client],
 }
 
 impl Review<'_> {
-    /// Runs the round, and prints its result.
     fn run_and_print(&self) -> Ended {
         let raw = self.held.raw();
         let console = Console::new(self.program.info.line(""), false);
@@ -146,7 +143,7 @@ impl Review<'_> {
         }
     }
 
-    /// Prints the findings file as whole lines, as many as fit: an agent in a client may not be allowed to read it.
+    /// Prints as many whole lines of findings as fit: an agent may not be allowed to read the file.
     fn print_findings(&self, run: &Run) {
         let store = self.held.raw().store();
         let file = store.read(&run.findings_path(store, self.held.raw().id()));
@@ -164,7 +161,6 @@ impl Review<'_> {
         }
     }
 
-    /// Returns the persona of the round.
     fn persona(&self) -> &'static PersonaInfo {
         let raw = self.held.raw();
         let personas = review_personas(raw.table(), self.spec);
@@ -205,8 +201,8 @@ impl Review<'_> {
     }
 }
 
-/// Runs the allowed commands that verify the work, unless there is a result for this work tree or the
-/// round has its verdict. The prompt has the results.
+/// Runs the allowed verification commands, unless this work tree has results or the round has its
+/// verdict. The prompt has the results.
 fn verify_first(
     raw: &Raw,
     spec: &ReviewSpec,
@@ -228,7 +224,6 @@ fn verify_first(
     Ok(())
 }
 
-/// Runs the commands that verify the work in the phase that a loop is in, those that the user's configuration allows.
 pub(super) fn verify(program: &Program, id: Option<&str>) -> Ended {
     let info = program.info;
     let held = loops::open_found(program, id)?;
@@ -255,7 +250,7 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Ended {
     }
 }
 
-/// Shows a review that another process runs, to its end. Never starts one.
+/// Follows a review that another process runs, to its end. Never starts one.
 fn follow(info: &ProgramInfo, raw: &Raw) -> Ended {
     let id = raw.id();
     let console = Console::new(info.line(""), false);
@@ -287,7 +282,7 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Refuses an agent's choice of another reviewer than that of the settings.
+/// Refuses an agent the choice of a reviewer that the settings do not name.
 ///
 /// # Errors
 /// Returns an error if `actor` is an agent.
@@ -301,7 +296,6 @@ pub fn check_choice(named: Option<&str>, settings: &Settings, actor: Actor) -> R
     ))
 }
 
-/// Returns the outcome of a run, and its findings file.
 fn result(raw: &Raw, run: &Run) -> String {
     let outcome = rounds::outcome(run);
     if run.verdict().is_none() {

@@ -1,7 +1,7 @@
 //! The choice of a reviewer by its name, from `--reviewer` or the settings.
 //!
-//! `auto` is the first of [`AUTO`] that is installed, else `lint`. If it cannot run, the next installed client takes over. The choice
-//! is always shown.
+//! `auto` is the first of [`AUTO`] that is installed, else `lint`. If it cannot run, the next
+//! installed client replaces it. The choice is always shown.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,6 @@ use crate::text;
 /// The reviewers that `auto` tries, in this order.
 pub const AUTO: [&str; 2] = ["codex", "claude"];
 
-/// Makes a reviewer of the configuration.
 fn client(name: &str, shown: String, settings: ReviewerSettings, all: &Settings) -> Client {
     Client {
         name: name.to_owned(),
@@ -33,7 +32,7 @@ fn client(name: &str, shown: String, settings: ReviewerSettings, all: &Settings)
     }
 }
 
-/// Returns the reviewer and the model that the phase of a loop prefers in its round, if the user chooses none.
+/// Returns the reviewer and model that a loop's phase prefers in its round.
 fn preferred(raw: &Raw, spec: &ReviewSpec) -> Option<(String, Option<String>)> {
     let turn = usize::try_from(raw.count(spec.round).saturating_sub(1)).unwrap_or(usize::MAX);
     let of_turn = |all: &[&str]| {
@@ -43,8 +42,8 @@ fn preferred(raw: &Raw, spec: &ReviewSpec) -> Option<(String, Option<String>)> {
     Some((of_turn(spec.reviewers)?, of_turn(spec.models)))
 }
 
-/// Finds the reviewer of this name, or that of the settings, for the project with this root. `auto` is the one that the review
-/// of a loop's phase prefers, if it is installed; those after it take over in turn if it cannot run.
+/// Finds the reviewer of this name, or that of the settings. `auto` is the one that the loop's
+/// phase prefers, if it is installed; those after it replace it in turn if it cannot run.
 ///
 /// # Errors
 /// Returns an error if the name is unknown.
@@ -98,7 +97,7 @@ fn choose_installed(
     clients.collect()
 }
 
-/// Returns whether the program of a reviewer is installed outside of the project. It may not be logged in.
+/// Returns whether a reviewer is installed outside of the project. It may not be logged in.
 pub fn is_installed(settings: &ReviewerSettings, root: &Utf8Path) -> bool {
     settings.kind == ReviewerKind::Lint || find_installed(settings.program(), root).is_some()
 }

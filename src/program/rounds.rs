@@ -28,12 +28,12 @@ pub struct RoundLine {
     pub persona: String,
     /// The findings, or `None` if there is no findings file.
     pub counts: Option<Counts>,
-    /// The findings file, if these files have their own numbers.
+    /// The findings file, if the files have their own numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
-/// Returns the review of a loop: in its phase, else in the first phase of its machine that reviews.
+/// Returns the review of the loop's phase, or else of its machine's first phase that reviews.
 pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
     let phases = raw.table().phases;
     phases[raw.phase()]
@@ -41,7 +41,7 @@ pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
         .or_else(|| phases.iter().find_map(|phase| phase.review()))
 }
 
-/// Returns the name of the current round, as `round 2`, or its phase if findings files have their own numbers.
+/// Returns the name of the current round, or its phase if findings files have their own numbers.
 pub fn name(raw: &Raw, spec: &ReviewSpec) -> String {
     if spec.is_numbered() {
         format!("phase {}", raw.table().phases[raw.phase()].stored)
@@ -50,7 +50,7 @@ pub fn name(raw: &Raw, spec: &ReviewSpec) -> String {
     }
 }
 
-/// Returns the name of the round with the last one, as `round 2 of 3`, if the machine has that field.
+/// Returns the name of the round, as `round 2 of 3` if the machine has the last round's field.
 pub fn full_name(raw: &Raw, spec: &ReviewSpec) -> String {
     let name = name(raw, spec);
     if spec.is_numbered() || raw.table().state.field(MAX_ROUNDS).is_none() {
@@ -59,8 +59,8 @@ pub fn full_name(raw: &Raw, spec: &ReviewSpec) -> String {
     format!("{name} of {}", raw.count(MAX_ROUNDS))
 }
 
-/// Returns the rows of the table, one for each round, or one for each findings file if these have their own numbers. A
-/// reviewed round has the persona of its run, because another version may declare others.
+/// Returns a row for each round, or for each findings file if these have their own numbers. A
+/// reviewed round has its run's persona, because another version may declare others.
 pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
     let Some(spec) = spec(raw) else {
         return Vec::new();
@@ -92,14 +92,14 @@ pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
     lines.collect()
 }
 
-/// Returns the verdicts that count in the round that a loop is in, oldest first; none if they cannot be read.
+/// Returns the verdicts that count in the current round, oldest first; none if unreadable.
 pub fn history(raw: &Raw) -> Vec<Run> {
     let round = spec(raw).and_then(|spec| Round::read(raw, spec).ok());
     let history = round.and_then(|round| round.history().ok());
     history.unwrap_or_default()
 }
 
-/// Returns the fate of the findings of all rounds, or `None` if all are new, because the table has the same numbers.
+/// Returns the fate of the findings of all rounds, or `None` if all of them are new.
 pub fn across(raw: &Raw) -> Option<String> {
     let standings = finding_history::standings(&history(raw));
     let mut all = standings.iter();
@@ -110,7 +110,6 @@ pub fn across(raw: &Raw) -> Option<String> {
 /// The outcome of a round without findings.
 pub const CLEAN: &str = "no substantive findings";
 
-/// Returns the outcome of a run in words.
 pub(super) fn outcome(run: &Run) -> String {
     match run.outcome() {
         None => "not ended, or cut off".to_owned(),
@@ -121,7 +120,7 @@ pub(super) fn outcome(run: &Run) -> String {
     }
 }
 
-/// Returns the counts of a file's findings, or `None` if it is not a findings file.
+/// Returns the counts of a findings file, or `None` if it is none.
 pub fn counts_of(bytes: &[u8]) -> Option<Counts> {
     let findings = answer::read(std::str::from_utf8(bytes).ok()?).ok()?;
     Some(Counts::new(&findings))
@@ -137,7 +136,7 @@ pub(super) fn began(table: &Table, journal: &[Entry]) -> Option<Timestamp> {
     Some(started.unwrap_or(first.at))
 }
 
-/// Returns the seconds from the loop's start until now, or until its last change if it is over.
+/// Returns the seconds from the loop's start to now, or to its last change if it is over.
 pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
     let journal = raw.journal().unwrap_or_default();
     let is_over = raw.table().phases[raw.phase()].terminal;
@@ -146,12 +145,11 @@ pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
     began(raw.table(), &journal).map_or(0, |began| between(began, until))
 }
 
-/// Returns the evidence that a change was made with.
 pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
     EvidenceRecord::deserialize(change.evidence.as_ref()?).ok()
 }
 
-/// Returns the edges by which a change may have been made: those with its transition and phases.
+/// Returns the edges with a change's transition and phases.
 pub(super) fn edges_of(table: &'static Table, change: &ChangeEntry) -> Vec<EdgeAt> {
     let phase = |stored: &Option<String>| table.phase_position(stored.as_deref()?);
     let (Some(from), Some(to)) = (phase(&change.from), phase(&change.to)) else {
@@ -161,8 +159,8 @@ pub(super) fn edges_of(table: &'static Table, change: &ChangeEntry) -> Vec<EdgeA
     edges.filter(|edge| edge.to == to).collect()
 }
 
-/// Returns the changes by which open findings were rejected, with their evidence, oldest first. A loop that returns to the
-/// reviews drops its rejections.
+/// Returns the changes by which open findings were rejected, with their evidence, oldest first. A
+/// loop that returns to the reviews drops its rejections.
 fn rejections(journal: &[Entry]) -> Vec<(&ChangeEntry, EvidenceRecord)> {
     let mut rejected: Vec<(&ChangeEntry, EvidenceRecord)> = Vec::new();
     for change in journal.iter().filter_map(Entry::change) {

@@ -1,8 +1,8 @@
-//! The SessionStart hook: one line about a loop of this project that waits, and how to continue it.
+//! The SessionStart hook: one line about a waiting loop of this project, and how to continue it.
 //!
-//! A state folder that is not used or gone is named, too. After a compaction the agent gets the message of its loop again; if
-//! the session then has a new id, the loop follows: the PreCompact hook has noted the old one.
-//! The line quotes no text of users or models, and a project without a loop stays as it is.
+//! It also names an unused or missing state folder. After a compaction the agent gets its loop's
+//! message again. If the session then has a new id, the loop follows: the PreCompact hook noted the
+//! old id. The line quotes no text of users or models. A project without a loop is not changed.
 
 use std::env;
 use std::time::Duration;
@@ -24,14 +24,11 @@ use crate::text;
 
 /// The variable with the client's process id. The plugin's hooks set it if the client does not.
 const CLIENT: &str = "CLAUDE_PID";
-/// The time after the last change of a loop during which its session may still be at work.
+/// The time after a loop's last change during which its session may still work.
 pub(super) const MAX_QUIET_TIME: Duration = Duration::from_secs(15 * 60);
-/// The longest reason why a state folder is not used, in characters.
 const MAX_REASON_CHARS: usize = 450;
-/// The longest text about the next action in a line, in characters.
 const MAX_ACTION_CHARS: usize = 400;
 
-/// Answers the hook.
 pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
     if surroundings.reviewer_child || input.is_subagent() {
         return HookOutput::default();
@@ -52,7 +49,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     output
 }
 
-/// Returns the user's folder of the program, the input's session, and its client's process id.
+/// Returns the user's folder of the program, the session, and its client's process id.
 fn identify(info: &ProgramInfo, input: &Input) -> Option<(Utf8PathBuf, String, String)> {
     Some((
         info.home()?,
@@ -77,7 +74,7 @@ pub(super) fn note_compaction(
     HookOutput::default()
 }
 
-/// Takes the loops of the session that this client has just compacted over into the session that goes on. Returns them.
+/// Moves the loops of the session that this client has just compacted to the new session.
 fn follow_compaction(
     program: &Program,
     input: &Input,
@@ -99,13 +96,13 @@ fn follow_compaction(
             Err(error) => store.log(&format!("{id} cannot follow its session: {error}")),
         }
     }
-    // The record of the session follows, too. Without it the next stop makes a new one.
+    // Without the record of the session, the next stop would make a new one.
     let _ = Seen::load(&before, &home).map(|seen| seen.keep(&session, &home));
     Some(followed)
 }
 
-/// Returns a description of the loop to speak of: the session's own, one that any session can continue, one of no session, an
-/// archived one of the session, or one of another session. After a compaction only the session's own or another session's.
+/// Describes the session's own loop, one for any session, one of no session, the session's archived
+/// one, or another session's. After a compaction only the first and the last count.
 fn describe_loop(
     program: &Program,
     input: &Input,
@@ -149,8 +146,8 @@ fn describe_loop(
     })
 }
 
-/// Returns a description of the session's own loop, or one that any session can continue. After a compaction the agent continues
-/// it; at a start the user decides.
+/// Describes the session's own loop, or one that any session can continue. After a compaction the
+/// agent continues it; at a start the user decides.
 fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: bool) -> HookOutput {
     let info = program.info;
     let held = match program.app.open(store, id, Actor::Hook) {
@@ -178,7 +175,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
         return HookOutput {
             agent: Some(info.line(&format!("{place} Continue it: {next}"))),
             more: message.ok().flatten(),
-            // The user sees the loop go on.
+            // The user sees that the loop continues.
             person: (!repairs.is_empty()).then(|| format!("loop {id}: {repairs}")),
             ..HookOutput::default()
         };
@@ -200,7 +197,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     }
 }
 
-/// Returns a description of a loop of another session. That session may be at work, or over: `/clear` gives a session a new id.
+/// Describes a loop of another session, which may be over: `/clear` gives a session a new id.
 fn describe_foreign(
     info: &ProgramInfo,
     store: &Store,
@@ -231,12 +228,11 @@ fn inform(info: &ProgramInfo, line: &str, to_agent: bool) -> HookOutput {
     }
 }
 
-/// Returns the phase of a listed loop, which can be opened.
+/// Returns the phase of a listed loop that can be opened.
 fn phase(listed: &Listed) -> &str {
     listed.phase.as_deref().unwrap_or("unknown")
 }
 
-/// Returns whether a listed loop is in a phase that any session can continue.
 pub(super) fn is_for_any_session(info: &ProgramInfo, listed: &Listed) -> bool {
     let phase = info.table.phase_position(phase(listed));
     phase.is_some_and(|phase| messages::is_for_any_session(info.table, phase))

@@ -1,7 +1,7 @@
 //! Text for a POSIX shell.
 
-/// Returns a text as one word of a shell, which names exactly that text. In a message give it [`text::exact`](crate::text::exact)
-/// of a path. No path has the NUL that a shell cannot take.
+/// Quotes a text as one word of a shell. In a message, pass [`text::exact`](crate::text::exact) of
+/// a path. No path has the NUL that a shell cannot take.
 pub fn quote(text: &str) -> String {
     shlex::try_quote(text).unwrap_or_default().into_owned()
 }

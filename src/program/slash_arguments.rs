@@ -1,7 +1,7 @@
 //! The arguments that the user typed after a slash command.
 //!
-//! The prompt hook keeps them byte for byte. No shell splits them: flags come first and end at white space, and the rest is one
-//! argument. If a command takes only flags, a flag's value ends at the next flag.
+//! The prompt hook keeps them byte for byte. Flags come first and end at white space; the rest is
+//! one argument. If a command has only flags, a flag's value ends at the next flag.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -15,7 +15,7 @@ use crate::machine::EdgeInfo;
 use crate::machine::table::FieldKind;
 use crate::store::{IdForm, LoopId};
 
-/// The hidden flag by which a command takes what was typed.
+/// The hidden flag by which a command takes the typed arguments.
 pub const FROM_PROMPT: &str = "from_prompt";
 
 /// Returns the flag.
@@ -27,7 +27,7 @@ pub fn flag() -> Arg {
         .help("Take what the command's prompt hook stored")
 }
 
-/// Replaces the arguments of a call with `--from-prompt` by those that the user typed, once. The flag stays: the call is the user's.
+/// Replaces the arguments after `--from-prompt` by the typed ones, once, and keeps that flag.
 pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatches, Failure> {
     let mut path = Vec::new();
     let mut arguments = &matches;
@@ -40,7 +40,7 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
         return Ok(matches);
     };
     let last = path.last().unwrap_or(&name).replace('_', "-");
-    // Those that only show loops need no arguments.
+    // Commands that only show loops need no arguments.
     let is_look = command_line::group(&name) == (Group::Look, true);
     let stored = take(program.info, &last.replace("journal", "history"))?;
     let typed = stored.or(is_look.then(String::new)).ok_or_else(|| {
@@ -72,7 +72,7 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     Ok(whole.try_get_matches_from(words)?)
 }
 
-/// Takes and removes the text typed after a slash command of this session, or returns `None` if nothing was kept.
+/// Takes and removes the kept text after this session's slash command, if any.
 fn take(info: &ProgramInfo, command: &str) -> Result<Option<String>, Failure> {
     let (Some(home), Some(session)) = (info.home(), Caller::from_env().session) else {
         return Ok(None);
@@ -86,7 +86,7 @@ fn take(info: &ProgramInfo, command: &str) -> Result<Option<String>, Failure> {
     })
 }
 
-/// Splits what was typed into the flags of a command that stand first, and the rest, byte for byte up to trailing white space.
+/// Splits typed text into leading flags, and the rest without trailing white space.
 fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
     let takes_words = command.get_positionals().next().is_some();
     let takes_value = |flag: &str| {
@@ -112,7 +112,7 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
     (flags, rest)
 }
 
-/// Splits a text at the first white space, or, if `ends_at_flag`, at the first that a flag follows.
+/// Splits a text at the first white space, or, if `ends_at_flag`, at the first before a flag.
 fn part(text: &str, ends_at_flag: bool) -> (&str, &str) {
     let gaps = text.match_indices(char::is_whitespace);
     let mut parts = gaps.map(|(at, _)| (&text[..at], text[at..].trim_start()));
@@ -121,7 +121,7 @@ fn part(text: &str, ends_at_flag: bool) -> (&str, &str) {
         .unwrap_or((text, ""))
 }
 
-/// Splits what was typed into the flags of a verb, with its one argument's value, and an id: the first word or the second of two.
+/// Splits typed text into a verb's flags, its argument, and an id: the first or the last word.
 fn split_verb<'t>(
     info: &ProgramInfo,
     edge: &EdgeInfo,

@@ -1,7 +1,7 @@
 //! `start`: a loop of any machine, from flags that the machine file names.
 //!
-//! The flags are the fields with `at_start`; of several modes each is a subcommand with its own. A machine that requires one text
-//! takes it as the words after the flags, too.
+//! The flags are the fields with `at_start`. Each of several modes is a subcommand with its own.
+//! One required text may also be the words after the flags.
 
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ use crate::machine::{Actor, Beginning, LoopHandle, Refusal};
 use crate::store::{IdForm, LoopId, Store, StoreError};
 use crate::text;
 
-/// The name of the argument that takes the text without a flag; no field's name has a space.
+/// The name of the argument for the text without a flag; no field's name has a space.
 pub const WORDS: &str = "the words";
 const ID: &str = "the id";
 
-/// The one text that a start requires, which may be given as words without a flag.
+/// Returns the one text that a start requires, which may be words without a flag.
 fn text_in_words(table: &'static Table) -> Option<&'static FieldInfo> {
     let is_text = |field: &&FieldInfo| matches!(field.kind, FieldKind::Text) && field.required;
     let mut texts = fields(table).filter(is_text);
@@ -37,7 +37,6 @@ fn fields(table: &'static Table) -> impl Iterator<Item = &'static FieldInfo> {
     table.state.declared.iter().filter(|field| field.at_start)
 }
 
-/// Returns the subcommand, which has one for each of several modes.
 pub(super) fn command(table: &'static Table) -> Command {
     let command = Command::new("start").about("Start a loop that the Stop hook drives");
     if let [only] = table.modes {
@@ -55,7 +54,6 @@ pub(super) fn command(table: &'static Table) -> Command {
         .subcommand_help_heading("Modes")
 }
 
-/// Adds the arguments of a start in a mode.
 fn with_arguments(table: &'static Table, mut command: Command, mode: &ModeInfo) -> Command {
     if table.state.ids == IdForm::Name {
         let is_taken = fields(table).any(|field| field.name == "id");
@@ -103,7 +101,7 @@ fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
     }
 }
 
-/// Returns the value of a field in the arguments, unless it is a required text of white space alone.
+/// Returns the value of a field in the arguments, unless it is a required text without words.
 fn value(table: &'static Table, field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
     let words = || {
         text_in_words(table).filter(|words| words.name == field.name)?;
@@ -116,7 +114,7 @@ fn value(table: &'static Table, field: &FieldInfo, matches: &ArgMatches) -> Opti
     (!is_blank || !field.required).then_some(value)
 }
 
-/// The most bytes of a text that a start takes.
+/// The largest text that a start takes, in bytes.
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 /// Starts a loop with the user's arguments, first the mode if there are several.
@@ -127,7 +125,7 @@ pub(super) fn start_with(program: &Program, arguments: Vec<String>) -> Ended {
     begin(program, &matches?, true)
 }
 
-/// Starts a loop by the arguments, and prints its first message. `by_user`: the user decided so, also inside a session.
+/// Starts a loop and prints its first message. `by_user` means the user decided, also in a session.
 pub(super) fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Ended {
     let info = program.info;
     let caller = Caller::from_env();
@@ -160,8 +158,8 @@ pub(super) fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> E
     Ok(Exit::Complete)
 }
 
-/// Begins a loop with its fields, those that the extension adds, and those of the configuration. Returns it with the inactive
-/// loops that were archived first.
+/// Begins a loop with its fields, and those of the extension and the configuration. Returns it with
+/// the inactive loops that were archived first.
 ///
 /// # Errors
 /// Returns an error if a field is missing or wrong, or if the extension or the store refuses.
@@ -197,7 +195,7 @@ pub fn begin_loop(
     Ok((held, archived))
 }
 
-/// Does the work of the first phase, since no stop before it would. A failure is reported at the next stop.
+/// Does the work of the first phase, which no stop would do. The next stop reports a failure.
 pub(super) fn enter(program: &Program, held: &dyn LoopHandle, command: &str) {
     let raw = held.raw();
     let log = |line: &str| raw.store().log(&format!("{} {command}{line}", raw.id()));
@@ -207,7 +205,7 @@ pub(super) fn enter(program: &Program, held: &dyn LoopHandle, command: &str) {
     }
 }
 
-/// Returns the failure of a start if the loop in its way is one whose next action the program itself sets.
+/// Returns the failure of a start if the extension sets the active loop's next action.
 fn blocked(program: &Program, store: &Store, error: &Refusal) -> Option<Failure> {
     let Refusal::Store(StoreError::Active { id, .. }) = error else {
         return None;
@@ -219,7 +217,7 @@ fn blocked(program: &Program, store: &Store, error: &Refusal) -> Option<Failure>
     Some(Failure::refuse(error.to_string(), &help))
 }
 
-/// Prints the message of a mode, or else of the first phase, below the place of the loop.
+/// Prints the message of a mode, or else of the first phase, below the loop's place.
 fn print(
     program: &Program,
     mode: &ModeInfo,
@@ -265,7 +263,7 @@ fn print(
     program.print(held, message, variables, mode.message.is_some());
 }
 
-/// Refuses a start that lacks a field, or has a text that no state file should hold.
+/// Refuses a start without a required field, or with a text that no state file should have.
 fn check(
     table: &'static Table,
     mode: &ModeInfo,
@@ -292,7 +290,7 @@ fn check(
     Ok(())
 }
 
-/// Ends git if a signal asks the start to end, so that its scratch data is removed.
+/// Ends git if a signal interrupts the start, so that its temporary data is removed.
 fn end_git_on_signals() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     for signal in [SIGINT, SIGTERM, SIGHUP] {

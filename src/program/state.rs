@@ -1,7 +1,7 @@
-//! `state`: the commands that the plugin's `state-helpers.sh` calls, with the exit codes of the seed's functions.
+//! `state`: the commands of the plugin's `state-helpers.sh`, with the exit codes of the seed's.
 //!
-//! A file without a `machine` field is edited as the document that it is, under the lock `.lock` beside it. On our loop the
-//! phase changes through the generated verbs alone, and fields of the machine are refused.
+//! Any document without a `machine` field is edited under the lock `.lock` beside it. The phase of
+//! our loop changes only by the generated verbs, and fields of the machine are refused.
 
 use std::io::{self, ErrorKind, Read};
 use std::time::Duration;
@@ -25,10 +25,9 @@ use crate::store::{
     is_field_name, parse_plain,
 };
 
-/// The helpers that change a file.
 const CHANGES: [&str; 4] = ["write", "set", "move", "sweep"];
 
-/// The field whose presence makes a file a machine's.
+/// The field that marks a machine's file.
 const MACHINE: &str = "machine";
 const PHASE: &str = "phase";
 const UPDATED: &str = "last_updated_at";
@@ -36,7 +35,7 @@ const EXTENSION: &str = "state";
 const LOCK: &str = ".lock";
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Runs a helper. One that prints a value, such as `get FILE FIELD`, exits 1 if there is none.
+/// Runs a helper. One that prints a value, such as `get FILE FIELD`, exits 1 if it is missing.
 pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> Ended {
     if CHANGES.contains(&helper) {
         verbs::outside_reviewer("state")?;
@@ -109,7 +108,7 @@ struct OwnLoop {
 }
 
 impl OwnLoop {
-    /// Returns the loop whose state a file is, or `None` if the file does not name this machine.
+    /// Returns the loop of a state file, or `None` if the file does not name this machine.
     fn from_file(info: &ProgramInfo, file: &Utf8Path) -> Option<Self> {
         let document = read(info.state, file).ok()?;
         if document.text(info.state.fields.machine)? != info.state.machine {
@@ -129,14 +128,14 @@ impl OwnLoop {
         })
     }
 
-    /// Records in the loop's journal the refused attempt of a helper, and returns the failure.
+    /// Records the refused attempt in the loop's journal, and returns the failure.
     fn refuse(&self, tried: &str, why: &str) -> Failure {
         attempts::note(&self.store, &self.id, self.actor, tried, why);
         failure(Exit::Refused, format!("loop {}: {why}", self.id))
     }
 }
 
-/// Sets a field: `true`, `false` and decimal numbers are written as such, anything else as text. `-` reads the value from stdin.
+/// Sets a field to a boolean, a decimal number or a text. `-` reads the value from stdin.
 fn set(info: &'static ProgramInfo, file: &Utf8Path, field: &str, text: &str) -> Ended {
     let value = parse_plain(&if text == "-" {
         String::from_utf8(stdin()?).map_err(|error| failure(Exit::Usage, error))?
@@ -159,7 +158,7 @@ fn set(info: &'static ProgramInfo, file: &Utf8Path, field: &str, text: &str) -> 
     Ok(Exit::Complete)
 }
 
-/// Changes the phase if it is `from`; on our loop by a declared transition that needs no evidence and is open to the caller.
+/// Changes the phase if it is `from`; on our loop by an open transition that needs no evidence.
 fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Ended {
     let info = program.info;
     let Some(own) = OwnLoop::from_file(info, file) else {
@@ -183,7 +182,7 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Ended
     Ok(Exit::Complete)
 }
 
-/// Reads a document: as the machine reads it if the extension is the machine's, else as scripts write it.
+/// Reads a document in the machine's format if it has its extension, else in that of scripts.
 fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, Failure> {
     with_folder("read", path, |folder, name| {
         let bytes = folder.read(name, MAX_BYTES as u64)?;
@@ -195,7 +194,7 @@ fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, Failure> {
     })
 }
 
-/// Sets a field and `last_updated_at` in one write, unless `from` is not the document's phase. Returns whether it was set.
+/// Sets a field and `last_updated_at`, if the phase is `from` or any. Returns whether it was set.
 fn edit(path: &Utf8Path, from: Option<&str>, field: &str, value: &Json) -> Result<bool, Failure> {
     change("change", path, |document| {
         let mut document = document?;
@@ -214,17 +213,16 @@ fn edit(path: &Utf8Path, from: Option<&str>, field: &str, value: &Json) -> Resul
     })
 }
 
-/// Replaces the file, with any bytes.
 fn replace(path: &Utf8Path, bytes: Vec<u8>) -> Result<bool, Failure> {
     change("write", path, |document| match document {
-        // A symlink.
+        // The file is a symlink.
         Err(error) if error.kind() == ErrorKind::InvalidInput => Err(error),
         _ => Ok(Some(bytes)),
     })
 }
 
-/// Changes a file that names no machine, under the lock of its folder. A reader sees the old file or the new one. `change`
-/// returns the new bytes, or `None` to leave the file. Returns whether it was written.
+/// Changes a file that names no machine, under its folder's lock. A reader sees the old file or the
+/// new one. `change` returns the new bytes, or `None`. Returns whether the file was written.
 fn change(
     doing: &'static str,
     path: &Utf8Path,
@@ -250,7 +248,7 @@ fn change(
     })
 }
 
-/// Works on a file by its name in its folder. Symlinks to the folder are followed.
+/// Works on a file in its folder. Symlinks to the folder are followed.
 fn with_folder<T>(
     doing: &'static str,
     path: &Utf8Path,
@@ -261,7 +259,7 @@ fn with_folder<T>(
     done.or_io(doing, path).map_err(Failure::refusal)
 }
 
-/// Returns the newest state file of a folder by time of modification and name, regardless of its phase.
+/// Returns a folder's newest state file by time of modification and name.
 fn find_newest(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     let names = Folder::open(folder).ok()?.list().ok()?.into_iter();
     let files = names.filter_map(|(name, found)| {

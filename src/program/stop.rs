@@ -1,7 +1,7 @@
-//! The Stop hook, step by step: read the input, locate the loop, open it, look at the turn, let the machine decide and
-//! commit, render the message, print the decision.
+//! The Stop hook, step by step: read the input, locate the loop, open it, check whether this stop
+//! drives it, let the machine decide and commit, render the message, print the decision.
 //!
-//! Every internal error ends the turn with one line and leaves the loop as it is.
+//! Every internal error ends the turn with one line and leaves the loop unchanged.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -25,10 +25,9 @@ use crate::review::runs;
 use crate::store::{Entry, LoopId, Store};
 use crate::text;
 
-/// The beginning of the log line about a stop that changed nothing. `status` shows that line.
+/// The start of the log line about a stop that changed nothing, which `status` shows.
 pub(super) const LET_END: &str = "let the turn end: ";
 
-/// Answers the Stop hook: reads its input, decides, prints the decision.
 pub(super) fn answer(program: &Program, surroundings: &Surroundings) -> Exit {
     let name = program.info.program;
     let decided = catch_unwind(AssertUnwindSafe(|| {
@@ -49,7 +48,6 @@ pub(super) fn answer(program: &Program, surroundings: &Surroundings) -> Exit {
     Exit::Complete
 }
 
-/// Locates the loop of a stop, and runs the other steps on it.
 fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Decision {
     if surroundings.reviewer_child || input.is_subagent() {
         return Decision::approve(None);
@@ -77,7 +75,6 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
     decision
 }
 
-/// A stop of one loop.
 struct Stop<'a> {
     program: &'a Program,
     input: &'a Input,
@@ -141,7 +138,7 @@ impl Stop<'_> {
         Ok(held)
     }
 
-    /// Returns the reason for which the turn's end leaves the loop as it is, or `None` if this stop drives it. Adds notes.
+    /// Returns why this stop does not drive the loop, or `None` if it does. Adds notes.
     fn reason_to_stay(&self, raw: &Raw, notes: &mut Vec<String>) -> Option<&'static str> {
         let id = &self.id;
         let wait = self.count_wait();
@@ -165,10 +162,10 @@ impl Stop<'_> {
         None
     }
 
-    /// Adds this stop to the count for the background tasks that its agent waits for. The count is not kept if the state home
-    /// cannot be written; `doctor` says so.
+    /// Adds this stop to the count for the agent's background tasks. Without a usable state home
+    /// the count is lost, and `doctor` reports it.
     fn count_wait(&self) -> Wait {
-        // The client wakes the agent when a background task ends. A shell counts if it runs the loop's review.
+        // The client wakes the agent when a task ends. Shells count if they run the loop's review.
         let program = self.program.info.program;
         let calls = [
             format!("{program} review"),
@@ -197,14 +194,13 @@ impl Stop<'_> {
         Ok(settings)
     }
 
-    /// Renders the note about a loop that stays in its phase and waits.
     fn render_wait(&self, held: &dyn LoopHandle) -> Decision {
         let waits_for = next_action::describe(self.program, held).waits_for;
         self.log(&format!("{LET_END}it waits for {waits_for}"));
         approve(next_action::waiting(self.program, held))
     }
 
-    /// Renders the decision after a transition: the message of the edge or of the phase, or a note if the turn ends.
+    /// Renders the message of an edge or its phase, or a note if the turn ends.
     fn render_move(
         &self,
         held: &dyn LoopHandle,
@@ -245,7 +241,6 @@ impl Stop<'_> {
         })
     }
 
-    /// Renders the note about a transition that lets the turn end.
     fn render_turn_end(
         &self,
         held: &dyn LoopHandle,
@@ -254,7 +249,7 @@ impl Stop<'_> {
         caveats: &[String],
     ) -> Decision {
         let program = self.program;
-        // In a phase that only waits for the end of the turn, the block before it has said everything.
+        // In a phase that only waits for the turn's end, the block before is enough.
         let table = program.info.table;
         let behaviour = table.phases[edge.from].on_stop.as_ref();
         let was_said =
@@ -270,7 +265,6 @@ impl Stop<'_> {
         approve(messages::turn_end_note(program, held, caveats, next))
     }
 
-    /// Returns the log line about a transition.
     fn describe_move(&self, raw: &Raw, edge: EdgeAt) -> String {
         let table = raw.table();
         let from = table.phases[edge.from].name;
@@ -283,7 +277,6 @@ impl Stop<'_> {
         line
     }
 
-    /// Returns the decision if a step failed.
     fn fail(&self, state: &str, error: &str) -> Decision {
         let line = text::note(error, 900);
         self.log(&format!("{LET_END}{line}"));
@@ -295,13 +288,12 @@ impl Stop<'_> {
     }
 }
 
-/// Lets the turn end, with a note for the user.
 fn approve(note: String) -> Decision {
     Decision::approve(Some(note))
 }
 
-/// Returns whether the newest journal entry is an edge by which the hook let the turn end. A review that has run since, or
-/// any other entry, is new.
+/// Returns whether the newest journal entry is an edge by which the hook let the turn end. A later
+/// entry, such as a review, is new.
 fn has_let_turn_end(raw: &Raw) -> bool {
     let table = raw.table();
     let journal = raw.recent().unwrap_or_default();

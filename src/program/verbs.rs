@@ -19,10 +19,10 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args as _};
 use miette::Diagnostic as _;
 
-/// The result of a command that may change a loop: the loop as it is now, or the refused transition. A failure changed nothing.
+/// The changed loop, or the refused transition with the loop. After a failure nothing has changed.
 type Taken<A> = Result<Result<A, Refused<A>>, Failure>;
 
-/// Returns the first edge of each transition that the command line has as a verb. Every program has its own `resume`.
+/// Returns the first edge of each verb on the command line. `resume` is a common command.
 pub(super) fn on_command_line(table: &'static Table) -> impl Iterator<Item = EdgeAt> {
     let mut seen = HashSet::new();
     table.edges().filter(move |edge| {
@@ -30,12 +30,10 @@ pub(super) fn on_command_line(table: &'static Table) -> impl Iterator<Item = Edg
     })
 }
 
-/// Returns the first edge of the verb with this name on the command line.
 pub(super) fn find(table: &'static Table, name: &str) -> Option<EdgeAt> {
     on_command_line(table).find(|edge| arguments::long(edge.transition) == name)
 }
 
-/// Returns the subcommand of a transition.
 pub(super) fn command(edge: &EdgeInfo) -> clap::Command {
     let rejecting = Arg::new(REJECTING)
         .long(REJECTING)
@@ -73,20 +71,19 @@ pub(super) fn parse(
     Verb::new(&edge, &command.try_get_matches_from(flags)?)
 }
 
-/// Takes a verb, as the command line has it, or as it was typed after its slash command.
 pub(super) fn verb(program: &Program, verb: Verb) -> Ended {
     let info = program.info;
     let actor = verb.loop_args.actor();
     let name = arguments::long(verb.transition);
     let (store, id) = loops::find_to_look(info, verb.loop_args.id.as_deref())?;
-    // A verb that ends loops always works, also if the settings or the loop are wrong.
+    // A verb that ends loops always works, also with wrong settings or a wrong loop.
     let ends = incompatible::ends_anywhere(info.table, verb.transition);
     let settings = match loops::settings(info, store.root(), None) {
         Err(_) if ends => Settings::usual(info),
         settings => settings?,
     };
     let opened = program.app.open(&store, &id, actor);
-    // A loop that this version of the machine cannot open.
+    // This version of the machine cannot open the loop.
     if ends && matches!(opened, Err(Refusal::Loop { .. })) {
         store.archive(&id).map_err(Failure::refusal)?;
         let folder = text::shown(store.folder());
@@ -107,8 +104,8 @@ pub(super) fn verb(program: &Program, verb: Verb) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Refuses a command inside a reviewer or drafter. Its environment is not a client's, so it would pass for the user, and a review
-/// that it follows would wait for itself.
+/// Refuses a command inside a reviewer or drafter, whose environment would pass for the user's, and
+/// where a review would wait for itself.
 pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
     if std::env::var_os(GUARD).is_none() {
         return Ok(());
@@ -120,7 +117,7 @@ pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
 }
 
 impl Program {
-    /// Changes the loop that [`loop_flag`](super::loop_flag) names, or else the active one, and prints the next step.
+    /// Changes the loop of [`loop_flag`](super::loop_flag), or the active one. Prints a next step.
     ///
     /// # Errors
     /// Returns an error if the loop is not found or `run` fails.
@@ -187,7 +184,6 @@ pub(super) fn take_answer(
     take(program, verb, held)
 }
 
-/// Takes a verb's transition.
 pub(super) fn take(program: &Program, verb: Verb, held: HeldLoop) -> Result<HeldLoop, Failure> {
     let name = arguments::long(verb.transition);
     change(program, &name, held, |mut held| {
@@ -196,7 +192,7 @@ pub(super) fn take(program: &Program, verb: Verb, held: HeldLoop) -> Result<Held
     })
 }
 
-/// Changes a loop by a verb, and does the work of the phase after it.
+/// Changes a loop by a verb, and does the work of the next phase.
 fn change(
     program: &Program,
     name: &str,
@@ -230,7 +226,6 @@ fn change(
     Ok(now)
 }
 
-/// Returns the error of a refused transition, with the next step.
 fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failure {
     let info = program.info;
     let raw = refused.held.raw();

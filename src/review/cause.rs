@@ -1,4 +1,4 @@
-//! The reason for which a review gave no verdict, with the next step.
+//! The reason why a review gave no verdict, with the next step.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -9,16 +9,15 @@ use crate::process::limits::Spelled;
 use crate::process::{ProcessEnd, ProcessOutput};
 use crate::text;
 
-/// The longest detail, in characters.
 const MAX_DETAIL_CHARS: usize = 300;
 
-/// The reason for which there is no verdict, and the next step of the user.
+/// The reason why a review gave no verdict, and the user's next step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{kind}{}{detail}", if detail.is_empty() { "" } else { ": " })]
 pub struct Cause {
     /// The kind.
     pub kind: CauseKind,
-    /// The message of the reviewer or of the system: one plain line of at most 300 characters, or empty.
+    /// The message of the reviewer or the system: a plain line of up to 300 characters, or empty.
     pub detail: String,
 }
 
@@ -31,12 +30,12 @@ impl Cause {
         }
     }
 
-    /// Makes the cause of an answer that cannot be relied on. `problem` is a sentence about the answer.
+    /// Makes the cause of an unreliable answer. `problem` is a sentence about it.
     pub(super) fn not_a_verdict(problem: &str) -> Self {
         Self::new(CauseKind::NotAVerdict, problem)
     }
 
-    /// Returns the reason for which a process did not run its review to the end, or `None` if it exited with 0.
+    /// Returns why a process did not complete its review, or `None` if it exited with 0.
     pub(super) fn of_process(ended: &ProcessOutput) -> Option<Self> {
         let kind = match &ended.how {
             ProcessEnd::Exited(0) => return None,
@@ -50,7 +49,7 @@ impl Cause {
             ProcessEnd::Io { source, .. } if source.kind() != ErrorKind::NotFound => {
                 return Some(Self::new(CauseKind::Io, &ended.how.to_string()));
             }
-            // A script whose interpreter is missing is as good as not there.
+            // A script without its interpreter counts as missing.
             ProcessEnd::NotInstalled { .. } | ProcessEnd::Io { .. } => {
                 return Some(Self::new(CauseKind::NotInstalled, &ended.how.to_string()));
             }
@@ -59,8 +58,8 @@ impl Cause {
     }
 }
 
-/// Returns the line that most likely names the problem: the last line of stderr with the word "error", else the last line of stderr,
-/// else the last line of stdout that is not JSON. A line that ends with a colon needs the next one.
+/// Returns the line that most likely names the problem: the last line of stderr with "error", else
+/// its last line, else stdout's last one that is not JSON. After a colon, the next line follows.
 pub(super) fn complaint(ended: &ProcessOutput) -> String {
     let is_text = |line: &&str| !line.trim().is_empty();
     let tail = ended.stderr_tail();
@@ -138,17 +137,17 @@ pub enum CauseKind {
 }
 
 impl CauseKind {
-    /// Returns whether the reviewer ran to its end, but its answer is no verdict.
+    /// Returns whether the reviewer completed, but its answer is no verdict.
     pub fn is_unreadable(self) -> bool {
         matches!(self, Self::NoOutput | Self::NotAVerdict)
     }
 
-    /// Returns whether the reviewer cannot run, while another one may.
+    /// Returns whether the reviewer cannot run, but another one may.
     pub fn falls_over(self) -> bool {
         matches!(self, Self::NotInstalled | Self::Login | Self::Quota)
     }
 
-    /// Returns whether the same review would fail again if it began at once.
+    /// Returns whether the same review would fail again at once.
     pub fn is_lasting(self) -> bool {
         self.falls_over() || self == Self::Limit
     }

@@ -1,4 +1,4 @@
-//! The reviewer `claude`: Claude Code without a terminal, with tools that only read, its answer by schema.
+//! The reviewer `claude`: Claude Code without a terminal, with read-only tools and a schema.
 //!
 //! The events of the client were measured (docs/dev/clients.md).
 
@@ -11,7 +11,7 @@ use super::client::{Invocation, Session, cause_of, message_line, short_line, tex
 use super::findings::Findings;
 use super::settings::ReviewerSettings;
 
-/// The variables that it gets in addition to the common ones: login, service, and telemetry switches.
+/// Its own variables: login, service, and telemetry switches.
 const VARIABLES: &str = "CLAUDE_CONFIG_DIR CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX \
     ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS API_TIMEOUT_MS \
     CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_TMPDIR CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC \
@@ -22,13 +22,12 @@ const FLAGS: &str = "--print --output-format stream-json --verbose --include-par
     --permission-mode dontAsk --setting-sources user --settings {\"disableAllHooks\":true} --strict-mcp-config \
     --no-session-persistence";
 
-/// The ends of a session at a limit of its arguments: the subtype, the argument, and the property with the number.
+/// The ends of a session at a limit: the subtype, the argument, and the property with the number.
 const LIMITS: [(&str, &str, &str); 2] = [
     ("error_max_turns", "--max-turns", "num_turns"),
     ("error_max_budget_usd", "--max-budget-usd", "total_cost_usd"),
 ];
 
-/// Returns the call of the program.
 pub(super) fn invocation(settings: &ReviewerSettings) -> Invocation {
     let flags = FLAGS.split_whitespace().chain(["--json-schema", SCHEMA]);
     Invocation::new(settings, flags.map(str::to_owned), VARIABLES, read)
@@ -69,7 +68,7 @@ fn read(session: &mut Session, event: &Value) -> Option<String> {
     }
 }
 
-/// Returns the line of progress for a tool that is used.
+/// Returns the line of progress for the use of a tool.
 fn tool(root: &Utf8Path, block: &Value) -> String {
     let input = |name: &str| text_of(block, &format!("/input/{name}"));
     let (verb, object) = match text_of(block, "/name") {
@@ -85,7 +84,7 @@ fn tool(root: &Utf8Path, block: &Value) -> String {
     format!("{verb} {}", short_line(object))
 }
 
-/// Returns the findings that the last event of a session reports.
+/// Returns the findings in the last event of a session.
 fn end(session: &Session, result: &Value) -> Result<Findings, Cause> {
     let subtype = text_of(result, "/subtype");
     if let Some((_, option, reached)) = LIMITS.iter().find(|(limit, ..)| *limit == subtype) {

@@ -1,8 +1,8 @@
-//! The reviewers: `lint`, which is built in, and the programs `codex`, `claude`, and any `command` in the user's configuration. A
-//! repository never chooses one.
+//! The reviewers: the built-in `lint`, and the programs `codex`, `claude`, and any `command` in the
+//! user's configuration. A repository never chooses one.
 //!
-//! A program gets the prompt on stdin. The stdout of a `command` is its answer; the other two print events, which are read as they
-//! come.
+//! A program gets the prompt on stdin. A `command` prints its answer on stdout; the other two print
+//! events, which are read as they arrive.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ use crate::process::output::{MAX_KEPT_BYTES, plain_line};
 use crate::process::{Call, Event, ProcessEnd, ProcessOutput, Stream, supervise};
 use crate::text;
 
-/// The variables that every client of a service gets: the network's and those of the user's folders.
+/// The variables of every service's client: the network's, and those of the user's folders.
 const COMMON_VARIABLES: &str = "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy \
     SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS \
     XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME LOGNAME SHELL";
@@ -35,7 +35,7 @@ const COMMON_VARIABLES: &str = "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_p
 /// The longest text, path or command in a line of progress, in characters.
 const MAX_SHOWN_CHARS: usize = 160;
 
-/// The question that sends an unreadable answer back.
+/// The question after an unreadable answer.
 const REPAIR: &str = include_str!("client/repair.md");
 /// The time limit of the answer to [`REPAIR`].
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
@@ -57,12 +57,12 @@ const ERRORS: [(CauseKind, &str); 3] = [
     ),
 ];
 
-/// A reviewer: asked about one subject, it returns findings or the reason for which there is no verdict.
+/// A reviewer: for one subject, it returns findings or the reason why it gave no verdict.
 #[derive(Debug, Clone)]
 pub struct Client {
     /// The name in the configuration.
     pub name: String,
-    /// The name for people, with how it was chosen: `codex (auto)`.
+    /// The name for people, with the reason for the choice: `codex (auto)`.
     pub shown: String,
     /// The settings.
     pub settings: ReviewerSettings,
@@ -85,7 +85,7 @@ pub struct Request<'a> {
     pub output: Option<(&'a Folder, &'a str)>,
 }
 
-/// Reads an event of a client, and returns the line of progress for it, if any.
+/// Reads an event of a client, and returns its line of progress, if any.
 pub(super) type Read = fn(&mut Session, &Value) -> Option<String>;
 
 /// A call of a client.
@@ -96,7 +96,7 @@ pub(super) struct Invocation {
     pub(super) arguments: Vec<String>,
     /// The reader of its events; `None` if its stdout is the answer.
     pub(super) read: Option<Read>,
-    /// The file of the schema that its arguments name; removed when it is dropped.
+    /// The file of the schema that its arguments name. Dropping removes it.
     pub(super) _schema: Option<NamedTempFile>,
 }
 
@@ -104,29 +104,29 @@ pub(super) struct Invocation {
 #[derive(Debug, Default)]
 pub(super) struct Session {
     pub(super) root: Utf8PathBuf,
-    /// Whether there was an event. Without one, the program does not print JSON.
+    /// Whether an event arrived. Without one, the program does not print JSON.
     has_events: bool,
     /// The last message, which is the answer.
     pub(super) message: Option<String>,
-    /// The name of the last error of the service.
+    /// The name of the service's last error.
     pub(super) error: Option<String>,
     /// The answer that the client's last event reports.
     pub(super) end: Option<Result<Findings, Cause>>,
-    /// The begin and the last message of the tries to reach the service since the last other event.
+    /// The start and the last message of attempts to reach the service since the last other event.
     pub(super) retries: Option<(Instant, String)>,
 }
 
 impl Client {
-    /// Returns whether it runs a program, which could change files of the work tree.
+    /// Returns whether it runs a program, which could change the work tree.
     pub(super) fn runs_a_program(&self) -> bool {
         self.settings.kind != ReviewerKind::Lint
     }
 
-    /// Asks for a review, and if the answer of a model cannot be read, sends it back once with the wanted form. That question reviews
-    /// nothing again. If `listener` returns `Break`, the review is cancelled.
+    /// Asks for a review. An unreadable answer of a model is sent back once with the required form,
+    /// without another review. If `listener` returns `Break`, the review is cancelled.
     ///
     /// # Errors
-    /// Returns the reason for which there is no verdict. An answer without findings is clean.
+    /// Returns the reason why there is no verdict. An answer without findings is clean.
     pub fn review(
         &self,
         request: &Request<'_>,
@@ -173,8 +173,8 @@ impl Client {
         }
     }
 
-    /// Returns the answer to one question, and a model's last message unless it is blank. A client that only tries to reach its
-    /// service for as long as it may be silent is ended: it reports that every few seconds, and so is never silent.
+    /// Returns the answer to one question, and a model's last message unless it is blank. A client
+    /// is also ended if it only retries for its silent time: it reports that every few seconds.
     fn ask(
         &self,
         invocation: &Invocation,
@@ -214,15 +214,15 @@ impl Client {
             }
         });
         if let Some((folder, name)) = request.output {
-            // For people only: a review is not given up because it cannot be kept.
+            // The output is for people only, so a review continues if it cannot be kept.
             let _ = ended.keep(folder, name);
         }
         if let (ProcessEnd::Stopped, Some(message)) = (&ended.how, session.last_try(limits.idle)) {
             return (Err(Cause::new(CauseKind::Service, message)), None);
         }
         let message = session.message.take();
-        // A program may give its prompt back, as `cat` does: the form of an answer in it, or what the text under review says, is no
-        // verdict on it.
+        // A program may print its prompt, as `cat` does: the form of an answer in it, or the
+        // reviewed text, is no verdict.
         let is_repeated = invocation.read.is_none()
             && String::from_utf8_lossy(&ended.stdout).contains(prompt.trim());
         let answer = match session.judge(&ended) {
@@ -235,7 +235,7 @@ impl Client {
 }
 
 impl Invocation {
-    /// Makes the call of a client that prints events: these flags, then the model and the arguments of the settings.
+    /// Makes the call of a client that prints events, with the settings' model and arguments.
     pub(super) fn new(
         settings: &ReviewerSettings,
         flags: impl Iterator<Item = String>,
@@ -258,7 +258,7 @@ impl Invocation {
 }
 
 impl Session {
-    /// Reads a line, and returns the line of progress for it, if any.
+    /// Reads a line, and returns its line of progress, if any.
     fn line(&mut self, line: &[u8], read: Option<Read>) -> Option<String> {
         let read = read?;
         match serde_json::from_slice::<Value>(line) {
@@ -270,7 +270,7 @@ impl Session {
         }
     }
 
-    /// Records a try to reach the service, and returns the line of progress for it, unless its message is that of the last one.
+    /// Records an attempt to reach the service. Returns a line of progress for each new message.
     pub(super) fn retry(&mut self, client: &str, message: &str) -> Option<String> {
         let message = short_line(message);
         let (_, last) = self.retries.get_or_insert((Instant::now(), String::new()));
@@ -279,14 +279,14 @@ impl Session {
         line
     }
 
-    /// Returns the message of the last try to reach the service, if there was nothing else for so long.
+    /// Returns the message of the last attempt, if nothing else arrived for so long.
     fn last_try(&self, idle: Duration) -> Option<&str> {
         let (since, message) = self.retries.as_ref()?;
         (since.elapsed() >= idle).then_some(message)
     }
 
-    /// Returns the answer of the client's process. Only exit status 0 can give a verdict. The client's report of a failure is better
-    /// than its exit status.
+    /// Returns the answer of the client's process. Only exit status 0 can give a verdict. The
+    /// client's own report of a failure is better than its exit status.
     fn judge(self, ended: &ProcessOutput) -> Result<Findings, Cause> {
         match (Cause::of_process(ended), self.end) {
             (None, Some(answer)) => answer,
@@ -315,12 +315,12 @@ impl Session {
     }
 }
 
-/// Returns a text as a line of progress shows it.
+/// Returns a text for a line of progress.
 pub(super) fn short_line(text: &str) -> String {
     text::one_line(text, MAX_SHOWN_CHARS)
 }
 
-/// Returns a message of a model as a line of progress: its first line, unless it is the answer itself.
+/// Returns the first line of a model's message as a line of progress, unless it is the answer.
 pub(super) fn message_line(text: &str) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || text.starts_with(['{', '[', '`', '#']) {
@@ -330,13 +330,12 @@ pub(super) fn message_line(text: &str) -> Option<String> {
     Some(short_line(first.trim_matches('*')))
 }
 
-/// Returns a text in an event.
 pub(super) fn text_of<'e>(event: &'e Value, pointer: &str) -> &'e str {
     let text = event.pointer(pointer).and_then(Value::as_str);
     text.unwrap_or_default()
 }
 
-/// Returns the cause that a service's own name for an error, or an HTTP status, means, if it is clear.
+/// Returns the cause for a service's name of an error or an HTTP status, if it is clear.
 pub(super) fn cause_of(name: &str) -> Option<CauseKind> {
     let mut errors = ERRORS.iter();
     let known = errors.find(|(_, names)| names.split_whitespace().any(|known| known == name));

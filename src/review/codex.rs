@@ -1,7 +1,7 @@
 //! The reviewer `codex`: one read-only turn of the Codex command line, with its answer by schema.
 //!
-//! The events of the client were measured (docs/dev/clients.md). A failed turn has one sentence without a code, in an event that never has text of the
-//! model. The sentences are fixed in the client's program; some have the HTTP status, some the service's JSON.
+//! The events were measured (docs/dev/clients.md). A failed turn has one fixed sentence without a
+//! code in an event without text of the model, at times with the HTTP status or the service's JSON.
 
 use std::io::Write as _;
 
@@ -15,12 +15,12 @@ use super::cause::{Cause, CauseKind};
 use super::client::{Invocation, Session, cause_of, message_line, short_line, text_of};
 use super::settings::ReviewerSettings;
 
-/// The variables that it gets in addition to the common ones.
+/// Its own variables.
 const VARIABLES: &str =
     "CODEX_HOME CODEX_API_KEY OPENAI_API_KEY OPENAI_BASE_URL CODEX_CA_CERTIFICATE";
 
-/// The flags except for those with a value of this run; docs/reviewers.md has the reason for each. The commands that the model runs
-/// get no keys, and the mark of our child processes.
+/// The flags without a value of this run; docs/reviewers.md has the reason for each. The model's
+/// commands get no keys, and the mark of our child processes.
 const FLAGS: &str = "exec --json --color never --sandbox read-only --skip-git-repo-check --ephemeral \
     -c approval_policy=\"never\" -c notify=[] \
     -c features.hooks=false -c features.plugins=false -c features.apps=false \
@@ -28,7 +28,7 @@ const FLAGS: &str = "exec --json --color never --sandbox read-only --skip-git-re
     \"PATH\",\"HOME\",\"USER\",\"LANG\",\"LC_*\",\"TZ\",\"TMPDIR\",\"SHELL\",\"CLAUDEX_REVIEWER_CHILD\"]} \
     --output-schema";
 
-/// The sentences of failed turns, by their beginnings, and their meanings.
+/// The beginnings of failed turns' sentences, and their meanings.
 const SENTENCES: [(&str, CauseKind); 11] = [
     ("Missing environment variable: ", CauseKind::Login),
     ("Your access token could not be refreshed", CauseKind::Login),
@@ -43,10 +43,10 @@ const SENTENCES: [(&str, CauseKind); 11] = [
     ("Connection failed", CauseKind::Service),
 ];
 
-/// The words right before the HTTP status in other sentences.
+/// The words before the HTTP status in other sentences.
 const BEFORE_STATUS: [&str; 2] = ["unexpected status ", "exceeded retry limit, last status: "];
 
-/// Reads the user's Codex configuration. Codex itself reports a file that cannot be read.
+/// Reads the user's Codex configuration. Codex itself reports an unreadable file.
 fn user_config() -> Table {
     let folder = |name: &str| {
         let folder = Utf8PathBuf::from(std::env::var(name).ok()?);
@@ -58,8 +58,8 @@ fn user_config() -> Table {
     text.unwrap_or_default().parse().unwrap_or_default()
 }
 
-/// Returns the MCP servers, which Codex would start outside of its sandbox, if their names can stand in a dotted key as they are. Codex
-/// allows no others.
+/// Returns the MCP servers, which Codex would start outside of its sandbox. Only names without
+/// quotes are valid.
 fn servers(config: &Table) -> impl Iterator<Item = &String> {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let servers = config.get("mcp_servers").and_then(toml::Value::as_table);
@@ -74,7 +74,6 @@ fn key_variable(config: &Table) -> Option<&str> {
     key?.as_str()
 }
 
-/// Returns the call of the program.
 pub(super) fn invocation(
     settings: &ReviewerSettings,
     root: &Utf8Path,
@@ -110,15 +109,14 @@ fn call(settings: &ReviewerSettings, config: &Table, root: &Utf8Path, schema: &s
     call
 }
 
-/// Returns a text as a basic string of TOML. JSON's escapes are among TOML's.
+/// Returns a text as a basic string of TOML, which has all of JSON's escapes.
 fn toml_text(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
-/// Reads an event of a turn.
 fn read(session: &mut Session, event: &Value) -> Option<String> {
     match text_of(event, "/type") {
-        // It repeats one message every few seconds.
+        // Codex repeats one message every few seconds.
         "error" => session.retry("codex", text_of(event, "/message")),
         "turn.completed" => {
             let message = session.message.as_deref().unwrap_or_default();
@@ -159,7 +157,7 @@ fn item(session: &mut Session, event: &Value, completed: bool) -> Option<String>
     }
 }
 
-/// Returns a command as the model wrote it, without the shell that the client puts around it.
+/// Returns a model's command without the shell that the client adds.
 fn without_shell(command: &str) -> String {
     let words = shlex::split(command);
     match words.as_deref() {
@@ -168,7 +166,7 @@ fn without_shell(command: &str) -> String {
     }
 }
 
-/// Returns the cause of a failed turn that its sentence names.
+/// Returns the cause in the sentence of a failed turn.
 fn failure(sentence: &str) -> Cause {
     let body = serde_json::from_str::<Value>(sentence).unwrap_or_default();
     let message = text_of(&body, "/error/message").trim();

@@ -1,8 +1,8 @@
-//! Evidence of a round's review.
+//! Evidence of a round's review. Only this file makes it.
 //!
-//! [`Reviewed`] is a run of this loop and round whose reviewer gave a verdict. [`Settled`] is a `Reviewed` whose subject is
-//! unchanged and that leaves nothing material open, or that has the reason for rejecting open findings. Only this file makes
-//! either. If the user made evidence optional, a waived one replaces a missing review, and the summary names it.
+//! [`Reviewed`] is a run of this loop and round with a verdict. [`Settled`] also has an unchanged
+//! subject and no open material findings, or the reason for rejecting them. If the user made
+//! evidence optional, a waiver replaces a missing review, and the summary names it.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -16,14 +16,14 @@ use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Refusal, Requirement};
 
 pub use crate::machine::EvidencePolicy;
 
-/// The longest time for reading the work tree, to compare it with the reviewed one.
+/// The time limit for reading the work tree, to compare it with the reviewed one.
 const TREE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A review of this round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewed(EvidenceRecord);
 
-/// A review of this round that leaves nothing material open, of a subject that is unchanged.
+/// A review of this round of an unchanged subject, without open material findings.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Deref)]
 pub struct Settled(Reviewed);
 
@@ -51,7 +51,7 @@ pub enum Found {
     Nothing,
     /// One is running.
     Running,
-    /// The last one could not run, or could not be read, and was not counted yet.
+    /// The last one could not run or is unreadable, and was not counted yet.
     Failed,
 }
 
@@ -99,7 +99,7 @@ fn evidence<E>(
     })
 }
 
-/// The round that a loop is in: its runs, and the subject as it is now.
+/// The round of a loop: its runs and its current subject.
 #[derive(Debug)]
 pub struct Round<'r> {
     raw: &'r Raw,
@@ -135,19 +135,19 @@ impl<'r> Round<'r> {
         self.runs.last()
     }
 
-    /// Returns the newest run that gave a verdict, if that counts: see [`is_outdated`](Self::is_outdated).
+    /// Returns the newest run with a verdict, unless it [`is_outdated`](Self::is_outdated).
     pub fn verdict(&self) -> Option<&Run> {
         let mut verdicts = self.runs.iter().rev().filter(|run| run.verdict().is_some());
         verdicts.next().filter(|run| !self.is_of_before(run))
     }
 
-    /// Returns whether the newest verdict was clean and no longer counts, because the subject has changed.
+    /// Returns whether the newest verdict was clean, but the subject has changed since.
     pub fn is_outdated(&self) -> bool {
         self.verdict().is_none() && self.runs.iter().any(|run| run.verdict().is_some())
     }
 
-    /// Returns the verdicts that count here, the newest of each round, oldest first: those of all rounds, or of this visit alone if
-    /// each visit starts clean.
+    /// Returns the verdicts that count, the newest of each round, oldest first: of all rounds, or
+    /// only of this visit if each visit starts clean.
     ///
     /// # Errors
     /// Returns an error if the journal cannot be read.
@@ -198,8 +198,8 @@ impl<'r> Round<'r> {
         self.subject.as_ref() == Some(&run.began.subject)
     }
 
-    /// Returns whether a clean run looked at another text than the present one. If each review starts clean, it then
-    /// counts for nothing, and another one is due.
+    /// Returns whether a clean run reviewed another text. If each review starts clean, it then does
+    /// not count, and another review is due.
     fn is_of_before(&self, run: &Run) -> bool {
         if !self.spec.fresh || self.blocks(run) {
             return false;
@@ -244,7 +244,7 @@ impl<'r> Round<'r> {
         Err(format!("{why}:\n    {review}"))
     }
 
-    /// Makes evidence of a run, or of a review that was waived.
+    /// Makes evidence of a run or of a waived review.
     fn reviewed(&self, run: Option<&Run>) -> Reviewed {
         let subject = run.map_or(self.subject.as_ref(), |run| Some(&run.began.subject));
         Reviewed(EvidenceRecord {
@@ -259,7 +259,7 @@ impl<'r> Round<'r> {
         })
     }
 
-    /// Makes settled evidence: the subject is unchanged, and nothing material is open or a reason is given.
+    /// Makes settled evidence: no change and nothing material open, or a reason.
     fn settle(&self, run: Option<&Run>, why: Option<String>) -> Result<Settled, String> {
         if run.is_some_and(|run| !self.is_of_this_text(run)) {
             let subject = subject::title(self.raw, self.spec);
@@ -268,8 +268,8 @@ impl<'r> Round<'r> {
                 "{subject} was changed after the review of round {round}; end your turn, and the next round reviews it"
             ));
         }
-        // The findings of every round that reviewed exactly these bytes are open: a clean round of another persona does not settle a
-        // plan that nobody edited.
+        // Findings of every round on exactly these bytes are open: another persona's clean round
+        // does not settle an unedited plan.
         let verdicts = self
             .verdicts(|run| self.is_of_this_text(run))
             .map_err(unreadable)?;
@@ -286,7 +286,7 @@ impl<'r> Round<'r> {
         }
         let mut evidence = self.reviewed(run);
         evidence.0.kind = Requirement::Settled;
-        // A reason for rejecting nothing is no caveat of the summary.
+        // Rejecting nothing is no caveat of the summary.
         evidence.0.rejecting = why.filter(|_| open.blocking(Severity::Low) > 0);
         Ok(Settled(evidence))
     }

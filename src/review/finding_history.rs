@@ -1,7 +1,7 @@
-//! Findings across rounds: each keeps its id, so that messages can say which are new, carried, gone or back again.
+//! Findings across rounds: each keeps its id, so that messages can name new, carried and gone ones.
 //!
-//! A finding repeats an earlier one if the reviewer names its id, if the same check found it, if its words are the same except for
-//! numbers, or if the same persona found it at the same place.
+//! A finding repeats an earlier one if the reviewer names its id, if the same check found it, if
+//! its words are the same except for numbers, or if the same persona found it at the same place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::findings::{Finding, Severity};
 use super::runs::Run;
 
-/// The longest text of a document's line that is kept to recognize a place, in bytes.
+/// The longest part of a document's line that identifies a place, in bytes.
 const MAX_LINE_BYTES: usize = 200;
 
 /// The standing of a finding after the last round.
@@ -29,7 +29,7 @@ pub enum Standing {
     /// A later round of the same persona did not find it.
     #[display("gone")]
     Gone,
-    /// No later round of the same persona has looked.
+    /// No later round of the same persona exists.
     #[display("not looked at again")]
     Unseen,
 }
@@ -68,11 +68,11 @@ struct Known<'r> {
     words: String,
 }
 
-/// Assigns each new finding the id of the earlier finding that it repeats, or else the next free id. Other ids of a reviewer are
-/// dropped. `document` is the text that was reviewed, or empty if the subject is not a single document.
+/// Assigns each new finding the id of the earlier finding that it repeats, or else the next free
+/// id. Other ids are dropped. `document` is the reviewed text, or empty for several files.
 pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, document: &str) {
     let lines: Vec<&str> = document.lines().map(line_start).collect();
-    // The newest round first.
+    // The newest round is first.
     let mut known: Vec<Known<'_>> = Vec::new();
     for round in earlier.iter().rev() {
         known.extend(round.findings().iter().filter_map(|finding| {
@@ -85,7 +85,7 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, do
         }));
     }
 
-    // The matches of a new finding with a known one, the best way to recognize it first: the same id, words, check, or place.
+    // The matches of new and known findings, the best first: same id, words, check, or place.
     let mut matches = Vec::new();
     for (at, finding) in new.iter_mut().enumerate() {
         finding.line_text = line_text(finding, &lines);
@@ -100,14 +100,14 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, do
         let words = words(&finding.what);
         for (nth, old) in known.iter().enumerate() {
             let is_same_line = || match old.finding.line_text.as_deref() {
-                // The line with the same text if that is still there, else the one with the same number.
+                // The line with the same text if it still exists, else that with the same number.
                 Some(text) if lines.contains(&text) => finding.line_text.as_deref() == Some(text),
                 _ => old.finding.line == finding.line,
             };
             let has_same_origin =
                 old.finding.check == finding.check && old.finding.file == finding.file;
-            // The check of a document speaks once in a review, with other words as the document changes. One of many files may
-            // speak often.
+            // A document's check has one finding in a review, whose words change with the document.
+            // A check of several files may have many.
             let has_same_check = finding.check.is_some() && finding.file.is_none();
             let has_same_place =
                 old.round.began.persona == persona && finding.line.is_some() && is_same_line();
@@ -143,7 +143,7 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, do
     }
 }
 
-/// Returns the text of the line that a finding is about, if it has words.
+/// Returns the text of a finding's line, if it has words.
 fn line_text(finding: &Finding, lines: &[&str]) -> Option<String> {
     let line = usize::try_from(finding.line?).ok()?.checked_sub(1)?;
     let text = lines.get(line).filter(|_| finding.file.is_none())?;
@@ -151,7 +151,7 @@ fn line_text(finding: &Finding, lines: &[&str]) -> Option<String> {
     has_words.then(|| (*text).to_owned())
 }
 
-/// Returns the beginning of a document's line, by which it is recognized.
+/// Returns the beginning of a document's line, which identifies it.
 fn line_start(line: &str) -> &str {
     let line = line.trim();
     &line[..line.floor_char_boundary(MAX_LINE_BYTES)]
@@ -190,7 +190,7 @@ pub fn standings(rounds: &[Run]) -> Vec<FindingHistory> {
     all
 }
 
-/// Returns the standing of a finding that was found in some of the rounds. Only the personas that found it count as having looked.
+/// Returns the standing of a finding. Only rounds of the personas that found it count.
 fn standing(found: &[u64], rounds: &[Run]) -> Standing {
     let finders: BTreeSet<&str> = rounds
         .iter()
@@ -211,8 +211,8 @@ fn standing(found: &[u64], rounds: &[Run]) -> Standing {
     }
 }
 
-/// Returns whether the rounds are stalled: the last one has material findings, and two earlier rounds of the same persona found
-/// exactly these. One repetition is no stall: the revision may have missed the point.
+/// Returns whether the rounds are stalled: two earlier rounds of the same persona found exactly the
+/// last material findings. One repetition is no stall: the revision may have missed the point.
 pub fn is_stalled(rounds: &[Run]) -> bool {
     let Some((last, earlier)) = rounds.split_last() else {
         return false;

@@ -4,13 +4,12 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::machine::table::Severity;
 
-/// The longest `what` and the longest `recommendation` of a finding, in characters. The rest is cut and marked with `...`.
+/// The longest `what` and `recommendation` of a finding, in characters. The rest is cut.
 pub const MAX_FINDING_CHARS: usize = 600;
 /// The longest detail line, in characters.
 pub const MAX_DETAIL_CHARS: usize = 300;
 /// The most detail lines of one finding.
 pub const MAX_DETAIL_LINES: usize = 20;
-/// The longest name of a file, in characters.
 pub(super) const MAX_FILE_CHARS: usize = 300;
 /// The one line of an answer, or of a findings file, without findings.
 pub const CLEAN_LINE: &str = "No substantive findings.";
@@ -21,7 +20,7 @@ pub struct Finding {
     /// The id within the loop, such as `F3`. A later round that finds it again keeps the id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The first round that found it, if that is an earlier one.
+    /// The first round that found it, if it is an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
     /// The severity.
@@ -31,13 +30,13 @@ pub struct Finding {
     /// The recommendation, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recommendation: Option<String>,
-    /// The file, from the project's root, if the review is of several files.
+    /// The file, from the project's root, if the review has several files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line of that file, or of the reviewed document, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The text of that line of the reviewed document, by which a later round recognizes the place.
+    /// The text of that line of the document, by which a later round recognizes the place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_text: Option<String>,
     /// The id of the built-in check that found it.
@@ -51,7 +50,7 @@ pub struct Finding {
     pub detail: Vec<String>,
 }
 
-/// The findings of one round, in the order in which the reviewer gave them; none if it is clean.
+/// The findings of one round, in the reviewer's order; none if it is clean.
 pub type Findings = Vec<Finding>;
 
 /// The number of findings of each severity.
@@ -80,7 +79,7 @@ impl Counts {
         counts
     }
 
-    /// Returns the number of findings with this severity or a higher one.
+    /// Returns the number of findings with at least this severity.
     pub fn blocking(self, lowest: Severity) -> usize {
         match lowest {
             Severity::High => self.high,

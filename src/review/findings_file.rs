@@ -1,8 +1,8 @@
-//! The findings of a round on disk: `findings-round-N.md` and `.json`, and the numbered file that machine.toml names
-//! (`reviews/plan-review-{n}.md`).
+//! The findings of a round on disk: `findings-round-N.md` and `.json`, and the numbered file that
+//! machine.toml names (`reviews/plan-review-{n}.md`).
 //!
-//! All of them are for people. The journal has the findings that count, so that an edit cannot improve a verdict.
-//! [`super::answer`] reads the Markdown files as it reads the answers of reviewers.
+//! All of them are for people. The findings in the journal count, so that an edit cannot improve a
+//! verdict. [`super::answer`] reads the Markdown files like the answers of reviewers.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -33,7 +33,6 @@ pub struct FindingsFile {
     pub path: Utf8PathBuf,
 }
 
-/// The place of the number in a template.
 pub(super) const NUMBER: &str = "{n}";
 
 /// Returns the path of a round's findings file in the loop's folder: `findings-round-N.md`.
@@ -44,8 +43,8 @@ pub fn findings_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
 
 /// Returns the text of a findings file.
 ///
-/// It has all three sections, empty ones without a bullet, or [`CLEAN_LINE`] alone. Each finding is one plain line; its detail lines
-/// are indented below.
+/// It has all three sections, empty ones without a bullet, or [`CLEAN_LINE`] alone. Each finding is
+/// one plain line, with its detail lines indented below.
 pub fn render(round: u64, findings: &[Finding]) -> String {
     render_titled(&format!("Round {round} findings"), findings)
 }
@@ -69,7 +68,7 @@ fn render_titled(title: &str, findings: &[Finding]) -> String {
                 let line = format!("  - {}\n", text::one_line(detail, MAX_DETAIL_CHARS));
                 match line.trim() {
                     "-" => {}
-                    // A detail that begins with "[High]" would be a finding.
+                    // A detail that begins with "[High]" would be read as a finding.
                     line if answer::is_rated_item(line) => {
                         let _ = writeln!(out, "  - \"{}\"", &line[2..]);
                     }
@@ -100,7 +99,7 @@ pub fn bullet(finding: &Finding) -> String {
         recommendation => format!(" ({recommendation})"),
     };
     let whole = format!("{place}{problem}{recommendation}");
-    // A bullet that reads "None" would count as no finding, and one that begins with "[High]" as a high one.
+    // A bullet "None" would count as no finding, and one that begins with "[High]" as a high one.
     let says_none = answer::is_none(&whole) || place.is_empty() && answer::is_none(&problem);
     let says_more = answer::label(&whole).is_some_and(|(severity, _)| severity < finding.severity);
     if says_none || says_more {
@@ -110,15 +109,15 @@ pub fn bullet(finding: &Finding) -> String {
     }
 }
 
-/// Returns the number in a name that begins and ends like this.
+/// Returns the number between the beginning and the end of a name.
 pub(super) fn number_in(name: &str, before: &str, after: &str) -> Option<u64> {
     let digits = name.strip_prefix(before)?.strip_suffix(after)?;
     let all = digits.bytes().all(|byte| byte.is_ascii_digit());
     all.then(|| digits.parse().ok())?
 }
 
-/// Writes the findings to the file that the phase names, if it names one, under the number after the highest one that exists. The
-/// file may end with a verdict in the machine's words: `VERDICT: PASS`.
+/// Writes the findings to the phase's numbered file, if it names one, under the number after the
+/// highest. The file may end with a verdict in the machine's words: `VERDICT: PASS`.
 pub(super) fn write_of_phase(
     raw: &Raw,
     spec: &ReviewSpec,
@@ -153,7 +152,7 @@ pub(super) fn write_of_phase(
     Ok(Some(FindingsFile { number, path }))
 }
 
-/// Writes the files of a verdict in the loop's folder: the findings for people, and the same as JSON.
+/// Writes the files of a verdict in the loop's folder: the findings for people, and as JSON.
 pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &[Finding]) -> io::Result<()> {
     let store = raw.store();
     let path = findings_path(store, raw.id(), began.round);

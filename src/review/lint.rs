@@ -5,7 +5,7 @@ use super::findings::{Finding, Findings, Severity};
 use super::progress::{Listener, RoundEvent};
 use crate::machine::Focus;
 
-/// Reviews without a model and a network: the same findings for the same text.
+/// Reviews without a model or a network: the same text has the same findings.
 pub(super) fn review(request: &Request<'_>, listener: &mut Listener<'_>) -> Findings {
     let subject = request.subject;
     let lines = subject.parts.iter().map(|part| part.text.lines().count());

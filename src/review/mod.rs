@@ -1,6 +1,6 @@
-//! A round of review: the subject, the reviewer, the findings, and the evidence that they are.
+//! A round of review: the subject, the reviewer, the findings, and their evidence.
 //!
-//! Begin with [`round`], which shows all steps. [`client`] has the reviewers; `lint` (feature `lint`) is built in. [`evidence`] alone makes a [`Reviewed`] or a [`Settled`].
+//! Begin with [`round`], which shows all steps. Only [`evidence`] makes a [`Reviewed`].
 
 pub mod answer;
 pub mod cause;

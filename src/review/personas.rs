@@ -1,4 +1,4 @@
-//! The personas of the rounds, as a machine declares them. Rounds after the last persona keep it.
+//! The personas of the rounds, as a machine declares them.
 
 use crate::machine::table::{ReviewSpec, Table};
 use crate::machine::{Focus, PersonaInfo};

@@ -1,4 +1,4 @@
-//! The progress of a run: the process that runs the reviewer writes its lines to a file, and others follow that file.
+//! The progress of a run: its process writes lines to a file, and others follow that file.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -10,11 +10,10 @@ use super::round::RoundError;
 use crate::machine::Raw;
 use crate::text;
 
-/// The time between two looks of a follower for new lines.
+/// The time after which a follower reads again.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(100);
-/// The most bytes of lines that a run writes: a reviewer that floods its stderr fills no disk.
+/// The most bytes of lines of a run, so that a reviewer cannot fill the disk.
 const MAX_LINES_BYTES: usize = 1024 * 1024;
-/// The name of the file in the loop's folder.
 const FILE: &str = "progress.log";
 
 /// An event of a round.
@@ -22,7 +21,7 @@ const FILE: &str = "progress.log";
 pub enum RoundEvent<'a> {
     /// A line of progress.
     Line(&'a str),
-    /// A line that the reviewer wrote; there may be many.
+    /// A line of the reviewer's output. A run may have many.
     Reviewer(&'a str),
     /// A chance to cancel, several times a second.
     Tick,
@@ -31,7 +30,7 @@ pub enum RoundEvent<'a> {
 /// Progress callback. Returning `Break` cancels the review.
 pub type Listener<'l> = dyn FnMut(RoundEvent<'_>) -> ControlFlow<()> + 'l;
 
-/// The lines of the run under way.
+/// The lines of the current run.
 pub(super) struct Progress {
     file: File,
     /// The bytes that may still be written.
@@ -39,7 +38,6 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Begins the lines of a new run.
     pub(super) fn begin(raw: &Raw) -> io::Result<Self> {
         let file = raw.store().open_loop_folder(raw.id())?.file_or_new(FILE)?;
         file.set_len(0)?;
@@ -59,7 +57,7 @@ impl Progress {
     }
 }
 
-/// Shows the last `most` lines of the newest run, and follows it to its end if it is running. Returns whether it was running.
+/// Shows the newest run's last `most` lines, and follows it to its end. Returns whether it ran.
 ///
 /// # Errors
 /// Returns an error if the listener cancels.
@@ -80,7 +78,7 @@ pub fn watch(raw: &Raw, most: usize, listener: &mut Listener<'_>) -> Result<bool
     loop {
         let is_over = !was_running || !store.is_running(raw.id());
         let text = read();
-        // Half a line is read again when it is whole.
+        // An incomplete line is read again later.
         let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
         for line in whole.lines().skip(shown_count) {
             shown_count += 1;

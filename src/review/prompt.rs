@@ -1,9 +1,9 @@
 //! The prompt of a reviewer that is a model: the phase's own template, else the engine's.
 //!
-//! A template has the variables of every message, and `round`, `persona` (its label), `who` (its prompt), `kind` (`document`
-//! or `changes`), `earlier` (the findings of earlier rounds), `known` (theirs with their ids), `verified` (the results of the commands that
-//! verify the work), `document` and `marker`. It may include the parts that the engine relies on: `review/answer.md`,
-//! `review/earlier.md`, `review/verified.md` and `review/document.md`.
+//! A template has the variables of every message, and `round`, `persona` (its label), `who` (its
+//! prompt), `kind` (`document` or `changes`), `earlier` (earlier findings), `known` (those with
+//! ids), `verified` (results of commands), `document` and `marker`. It may include the engine's
+//! parts `review/answer.md`, `review/earlier.md`, `review/verified.md` and `review/document.md`.
 
 use camino::Utf8PathBuf;
 use minijinja::Environment;
@@ -19,18 +19,15 @@ use crate::machine::{PersonaInfo, Raw};
 use crate::message::{Message, MessageError, facts, render_in};
 use crate::{template, text};
 
-/// The most bytes of a subject that a review takes.
 const MAX_SUBJECT_BYTES: usize = 512 * 1024;
-/// The remedy for a subject that is too large.
+/// The help for a subject that is too large.
 pub const SPLIT_HELP: &str = "split it into parts, each with a loop of its own";
-/// The most earlier rounds whose findings a prompt has, the newest ones.
+/// The most earlier rounds in a prompt. The newest count.
 const MAX_EARLIER_ROUNDS: usize = 20;
-/// The most findings that a prompt names by their id.
 const MAX_KNOWN_FINDINGS: usize = 60;
-/// The longest field, in characters.
 const MAX_FIELD_CHARS: usize = 1000;
 
-/// The prompt of a phase that has no template.
+/// The prompt of a phase without a template.
 const PROMPT: Message = template!("prompt/prompt.md");
 /// The parts that any prompt may include, each with its name.
 const PARTS: [(&str, &str); 4] = [
@@ -66,14 +63,14 @@ pub struct Prompt<'a> {
     pub context: Map<String, Json>,
     /// The findings files from before this loop, oldest first.
     pub earlier: Vec<Utf8PathBuf>,
-    /// The results of the commands that verify the work; empty if there are none.
+    /// The results of the verification commands, or an empty text.
     pub verified: String,
-    /// The findings of the commands that failed, which are added to any verdict.
+    /// The findings of failed verification commands, which are added to any verdict.
     pub failed: Vec<Finding>,
 }
 
 impl Prompt<'_> {
-    /// Renders the prompt about a document, which must be plain text. `rounds` are the earlier verdicts that count.
+    /// Renders the prompt about a plain text. `rounds` are the earlier verdicts that count.
     ///
     /// # Errors
     /// Returns an error if the template does not render.
@@ -83,7 +80,7 @@ impl Prompt<'_> {
         } else {
             "document"
         };
-        // A marker that neither text can know beforehand cannot be closed by one.
+        // Neither text can contain a marker that it cannot know beforehand.
         let salted = format!("{}{document}{}", self.raw.id(), self.verified);
         let context = json!({
             "round": self.raw.count(self.spec.round),

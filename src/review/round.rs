@@ -1,7 +1,7 @@
-//! A round of review, from top to bottom: subject, prompt, reviewer, answer, evidence, findings files, journal.
+//! A round of review, top to bottom: subject, prompt, reviewer, answer, evidence, files, journal.
 //!
-//! A review changes no field of the loop: it writes findings files, and two notes in the journal. The next stop reads them. A
-//! review that is cut off leaves a loop in which the same command begins again.
+//! A review changes no field. It writes findings files, and two notes in the journal for the next
+//! stop. After an interrupted review, the same command begins again.
 
 use std::io;
 
@@ -28,20 +28,20 @@ use crate::text;
 
 pub use super::progress::{Listener, RoundEvent, watch};
 
-/// The file with the prompt of the newest run, for people, after the loop's id.
+/// The end of the name of the newest run's prompt, which is kept for people.
 const PROMPT_FILE: &str = "-prompt.txt";
 
 /// The report of a round.
 #[derive(Debug)]
 pub struct Report {
-    /// Whether the round had its verdict before.
+    /// Whether the round already had its verdict.
     pub was_reviewed: bool,
     /// The run, which has ended.
     pub run: Run,
 }
 
-/// Reviews the round that a loop is in. A second process follows the run that is under way. A round that has its verdict is not
-/// reviewed twice.
+/// Reviews the round of a loop. A second process follows the current run. A round with a verdict is
+/// not reviewed again.
 ///
 /// # Errors
 /// Returns an error if the round cannot begin or be recorded. A reviewer that fails is a report.
@@ -64,14 +64,14 @@ pub fn run(
     };
     let round = Round::read(raw, prompt.spec).map_err(io_error("could not read the round"))?;
     let newest = round.newest().filter(|_| is_followed);
-    // In a phase without a review, the user asks for each by hand.
+    // In a phase without a review, the user requests each review.
     let is_by_hand = raw.table().phases[raw.phase()].review().is_none();
     match round.verdict().filter(|_| !is_by_hand).or(newest) {
         Some(run) if run.outcome().is_some() => Ok(Report {
             was_reviewed: !is_followed,
             run: run.clone(),
         }),
-        // The loop may have moved on meanwhile.
+        // The loop may have changed meanwhile.
         _ if is_followed => Err(RoundError::CutOff),
         _ => perform(&folder, &round, prompt, reviewer, listener),
     }
@@ -197,12 +197,12 @@ fn perform(
     })
 }
 
-/// Returns the file that keeps the output of a reviewer's process.
+/// Returns the file with the output of a reviewer's process.
 pub fn output_path(store: &Store, id: &LoopId, run: &str) -> Utf8PathBuf {
     store.loop_folder(id).join(format!("output-{run}.txt"))
 }
 
-/// The reason for which a round could not begin or be recorded.
+/// The reason why a round could not begin or be recorded.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RoundError {
@@ -212,7 +212,7 @@ pub enum RoundError {
         /// The title of the changes.
         title: String,
     },
-    /// The round cannot begin before the user has done something.
+    /// The user has to do something before the round can begin.
     #[error("{message}")]
     Refused {
         /// The problem.
@@ -229,7 +229,7 @@ pub enum RoundError {
     /// The listener cancelled the run.
     #[error("the review was interrupted")]
     Interrupted,
-    /// Another process ended too early.
+    /// The process of the followed review ended too early.
     #[error("the review that was running was cut off before it ended")]
     CutOff,
     /// The store refused.
@@ -265,7 +265,7 @@ fn help_of(error: &dyn Diagnostic) -> Option<String> {
 }
 
 impl RoundError {
-    /// Returns whether the user has to do something first. Otherwise the round was interrupted, or failed.
+    /// Returns whether the user has to do something first.
     pub fn is_refusal(&self) -> bool {
         !matches!(
             self,

@@ -1,7 +1,7 @@
 //! The review runs of a loop, in its journal.
 //!
-//! A run is two notes: its begin (reviewer, persona, round, subject) and its end (outcome, findings). A run without an end is
-//! running or was cut off. The findings that count are those in the journal; the files are for people.
+//! A run is two notes: its begin (reviewer, persona, round, subject) and its end (outcome,
+//! findings). Without an end, it is running or was interrupted. The findings in the journal count.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) const BEGAN: &str = "run-began";
 /// The note of a run's end.
 pub(super) const ENDED: &str = "run-ended";
 
-/// The note of the begin of a run.
+/// The note of a run's begin.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunBegin {
     /// The time, which the journal keeps with the note.
@@ -58,7 +58,7 @@ pub struct RunEnd {
     /// The findings, if the reviewer gave a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Findings>,
-    /// The reason for which the reviewer gave no verdict.
+    /// The reason why the reviewer gave no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
     /// Whether the work tree changed while the reviewer ran.
@@ -76,12 +76,12 @@ pub struct Run {
     pub began: RunBegin,
     /// The end.
     pub ended: RunEnd,
-    /// Whether a change of the loop was counted for it.
+    /// Whether it was counted by a change of the loop.
     pub counted: bool,
 }
 
 impl Run {
-    /// Returns the findings, or the reason for which there is no verdict; `None` if the run is running or was cut off.
+    /// Returns the findings or the reason without a verdict; `None` means running or interrupted.
     pub fn outcome(&self) -> Option<Result<&[Finding], &Cause>> {
         let cause = self.ended.cause.as_ref();
         self.verdict().map(Ok).or(cause.map(Err))
@@ -102,7 +102,7 @@ impl Run {
         self.verdict().unwrap_or_default()
     }
 
-    /// Returns the path of the findings file that the phase names, or else of the round's.
+    /// Returns the path of the phase's findings file, or else of the round's.
     pub fn findings_path(&self, store: &Store, id: &LoopId) -> Utf8PathBuf {
         match &self.ended.findings {
             Some(file) => file.path.clone(),
@@ -111,7 +111,7 @@ impl Run {
     }
 }
 
-/// Returns the runs in a journal, oldest first. Notes that are not valid are ignored: they prove nothing.
+/// Returns the runs in a journal, oldest first. Invalid notes prove nothing and are ignored.
 pub fn read(journal: &[Entry]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for entry in journal {

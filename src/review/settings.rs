@@ -1,4 +1,4 @@
-//! How a reviewer is run, as the user's own configuration says. A repository under review never supplies any of it.
+//! The user's settings of a reviewer. A repository under review never supplies any of them.
 
 use claudex_loop_engine::__private::word_of;
 use serde::{Deserialize, Serialize};
@@ -28,34 +28,34 @@ claudex_loop_engine::words!(ReviewerKind);
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[serde(expecting = "a table")]
 pub struct ReviewerSettings {
-    /// The program that speaks.
+    /// The kind of program.
     pub kind: ReviewerKind,
-    /// The program's file: a name that is looked up in PATH, or an absolute path; `None`: the kind's own name. A
-    /// `command` has one.
+    /// The program: a name to find in PATH, or an absolute path. `None` means the kind's own name,
+    /// which `command` lacks.
     #[serde(default, deserialize_with = "program")]
     pub program: Option<String>,
-    /// Arguments, passed as they are: after the kind's own, before the prompt's.
+    /// Arguments, after the kind's own and before the prompt's.
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// The model that the program is asked for.
+    /// The model to use.
     pub model: Option<String>,
-    /// Environment variables that the process gets in addition to the usual ones.
+    /// The process's additional environment variables.
     #[serde(default, deserialize_with = "variable_names")]
     pub environment: Vec<String>,
-    /// The time of one review.
+    /// The time limit of one review.
     pub timeout: Option<Spelled>,
-    /// The time that it may be silent.
+    /// The time limit without output.
     pub idle_timeout: Option<Spelled>,
 }
 
 impl ReviewerSettings {
-    /// Returns the program: a name that is looked up in PATH, or an absolute path.
+    /// Returns the program: a name to find in PATH, or an absolute path.
     pub fn program(&self) -> &str {
         let usual = word_of(&self.kind);
         self.program.as_deref().unwrap_or(usual)
     }
 
-    /// Returns why the settings cannot be used, and in a second line the next step.
+    /// Returns the problem of unusable settings, and in a second line the next step.
     pub fn problem(&self) -> Option<String> {
         let set = [
             ("program", self.program.is_some()),

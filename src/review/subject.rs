@@ -1,9 +1,9 @@
-//! The subject of a review: the files that a phase names and the work tree's changes, as one text with one digest.
+//! The subject of a review: a phase's files and the work tree's changes as a text with a digest.
 //!
-//! A single file is reviewed as it is. Several files stand below a line with their name each, in the order of machine.toml; the
-//! files of a pattern (`*` or `{n}`) in the order of their names. The first file is required. `{program}` represents subjects that
-//! the program provides. Changes are compared by the copy that the last run took, so that a later edit does not alter the text that was
-//! reviewed.
+//! A single file is reviewed alone. Several are each below a line with their name, in the order of
+//! machine.toml; files of a pattern (`*` or `{n}`) by name. The first is required. `{program}`
+//! means subjects from the program. Changes are compared by the last run's copy, so that a later
+//! edit does not alter the reviewed text.
 
 use std::io::{self, ErrorKind};
 
@@ -20,9 +20,7 @@ use crate::machine::table::{ReviewSpec, Subject};
 use crate::machine::{LoopFacts as _, PhaseDeclaration as _, Raw};
 use crate::text;
 
-/// The subject that is the work tree's changes.
 const CHANGES: &str = "{changes}";
-/// The subjects that the program provides.
 const PROGRAM: &str = "{program}";
 
 /// One file of a subject.
@@ -36,7 +34,7 @@ pub struct Part {
     pub text: String,
 }
 
-/// The subject of one run. It is read once: the journal's digest, the prompt and the built-in reviewer all use these bytes.
+/// The subject of one run, read once: journal, prompt and built-in reviewer use the same bytes.
 #[derive(Debug, Default)]
 pub struct SubjectText {
     /// The name, such as `PLAN.md`.
@@ -50,10 +48,10 @@ pub struct SubjectText {
 }
 
 impl SubjectText {
-    /// Reads the subject and, if it has changes or if `with_tree`, takes a snapshot of the work tree.
+    /// Reads the subject and, if it has changes or if `with_tree`, a snapshot of the work tree.
     ///
     /// # Errors
-    /// Returns an error if a file is missing, outside of the project or not UTF-8, or if the changes cannot be read.
+    /// Returns an error if a file or the changes cannot be reviewed.
     pub fn read(raw: &Raw, spec: &ReviewSpec, with_tree: bool) -> Result<Self, RoundError> {
         let store = raw.store();
         let (diff, tree) = if has_changes(raw, spec) {
@@ -84,8 +82,8 @@ impl SubjectText {
         }
     }
 
-    /// Keeps the text in the loop's folder: changes as the copy that stops compare, a document below a line with its name, for
-    /// reports.
+    /// Keeps the text in the loop's folder: changes as a copy for comparison at stops, and a
+    /// document below its name for reports.
     pub(super) fn keep(&self, raw: &Raw, run: &str) -> Result<(), RoundError> {
         let store = raw.store();
         if let Some(changes) = self.parts.iter().find(|part| part.is_diff) {
@@ -125,11 +123,11 @@ pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
     names.join(", ")
 }
 
-/// Returns the text of a subject as it is now, or `None` if it cannot be reviewed: the first of its files is missing, or one of them is not
-/// the project's or not UTF-8.
+/// Returns the current text of a subject, or `None` if it cannot be reviewed: the first file is
+/// missing, or one of them is not the project's or not UTF-8.
 ///
 /// # Errors
-/// Returns an error if a file is not trusted, the system refuses, or the files are too large together.
+/// Returns an error if a file is not trusted, the system refuses, or the total is too large.
 pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
     match parts(raw, spec, None) {
         Ok(parts) => Ok(Some(joined(&parts))),
@@ -138,7 +136,7 @@ pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
     }
 }
 
-/// Sets the program's subjects in a loop if its phase asks for them.
+/// Sets the program's subjects in a loop if its phase needs them.
 pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) {
     let spec = raw.table().phases[raw.phase()].review();
     if spec.is_some_and(|spec| spec.subject.contains(&PROGRAM)) {
@@ -146,7 +144,7 @@ pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) 
     }
 }
 
-/// Returns the name and the text of a run's document if they were kept and are as the journal noted them.
+/// Returns the name and the text of a run's document, if the kept text has the run's digest.
 pub fn text_of_run(raw: &Raw, run: &Run) -> Option<(String, String)> {
     let path = kept_path(raw, &run.began.run);
     let named = raw.store().read(&path).and_then(crate::files::text).ok()?;
@@ -159,7 +157,6 @@ fn kept_path(raw: &Raw, run: &str) -> Utf8PathBuf {
     raw.store().loop_folder(raw.id()).join(name)
 }
 
-/// Returns the path of the copy of the changes.
 fn copy_in(raw: &Raw) -> Utf8PathBuf {
     raw.root().join(changes::copy_path(raw.store(), raw.id()))
 }
@@ -179,8 +176,8 @@ fn joined(parts: &[Part]) -> String {
     all
 }
 
-/// Returns the files of a subject that exist, each once. `changes` replaces the copy of the work tree's changes. A file outside of the
-/// loop's root and the state folder is refused: a reviewer that is a model would send its text away.
+/// Returns the existing files of a subject, each once, with `changes` instead of the copy. A file
+/// outside of root and state folder is refused, since its text would be sent to a model.
 fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part>, RoundError> {
     let root = raw.root();
     let copy = copy_in(raw);
@@ -240,7 +237,7 @@ fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part
     Ok(parts)
 }
 
-/// Returns the files of a subject, or the texts that the program gives.
+/// Returns the files of a subject, or the program's texts.
 fn sources(raw: &Raw, template: &str) -> io::Result<Vec<Subject>> {
     let paths = match template {
         PROGRAM => {
@@ -266,7 +263,7 @@ fn is_pattern(subject: &str) -> bool {
     subject.contains('*') || subject.contains(NUMBER)
 }
 
-/// Returns the paths of the files that match a pattern, by name. A `*` in the value of a field is no pattern.
+/// Returns the paths that match a pattern, by name. A `*` in a field's value is no pattern.
 fn matching_files(raw: &Raw, pattern: &str) -> io::Result<Vec<Utf8PathBuf>> {
     let (folder, name) = pattern.rsplit_once('/').unwrap_or((".", pattern));
     let is_numbered = name.contains(NUMBER);

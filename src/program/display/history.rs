@@ -19,9 +19,7 @@ use crate::review::runs::{self, Run};
 use crate::store::{ChangeEntry, Entry, NoteEntry};
 use crate::{template, text};
 
-/// The longest line of an entry, in characters.
 const MAX_LINE_CHARS: usize = 500;
-/// The lines of entries.
 const JOURNAL: Message = template!("journal.txt");
 
 /// A loop's journal, with the runs that it names.
@@ -33,7 +31,6 @@ pub(super) struct Past {
 }
 
 impl Past {
-    /// Reads the runs of a journal.
     pub(super) fn new(table: &'static Table, entries: Arc<[Entry]>) -> Self {
         Self {
             runs: runs::read(&entries),
@@ -42,7 +39,7 @@ impl Past {
         }
     }
 
-    /// Reads the journal of a loop. One that cannot be read counts as empty.
+    /// Reads the journal of a loop. An unreadable one counts as empty.
     pub(super) fn read(raw: &Raw) -> Self {
         let entries = raw.journal().unwrap_or_default();
         Self::new(raw.table(), entries)
@@ -59,7 +56,6 @@ impl Past {
         newest.find_map(|run| Some((run.began.round, run.counts()?)))
     }
 
-    /// Returns the facts of a change, for programs.
     pub(super) fn facts(&self, change: &ChangeEntry) -> Json {
         json!({
             "revision": change.revision,
@@ -73,7 +69,6 @@ impl Past {
         })
     }
 
-    /// Returns the facts of a run, for programs.
     pub(super) fn run_facts(&self, run: &Run) -> Json {
         let outcome = match run.outcome() {
             Some(Ok([])) => "clean",
@@ -94,7 +89,7 @@ impl Past {
         })
     }
 
-    /// Returns the phase that a run reviewed, or `None` if this version of the machine does not have it.
+    /// Returns the phase that a run reviewed, or `None` if this version of the machine lacks it.
     pub(super) fn phase_of(&self, run: &Run) -> Option<&'static PhaseInfo> {
         let visit = run.began.visit?;
         let change = self.changes().find(|change| change.revision == visit)?;
@@ -102,10 +97,10 @@ impl Past {
         Some(&self.table.phases[phase])
     }
 
-    /// Returns the reason of a change: the outcome of its run and the argument, else the purpose of the transition.
+    /// Returns why a change was made: its run's outcome and argument, or the transition's purpose.
     fn why(&self, change: &ChangeEntry) -> String {
         let mut reasons = Vec::new();
-        // The transition's purpose names the outcome of a command.
+        // For a command, the transition's purpose names the outcome.
         if let Some(id) = change.run.as_ref().filter(|run| !run.starts_with("c-")) {
             let run = self.runs.iter().find(|run| run.began.run == *id);
             let outcome = run.map_or_else(|| "unknown".to_owned(), rounds::outcome);
@@ -121,7 +116,7 @@ impl Past {
         reasons.join("; ")
     }
 
-    /// Returns the maker of a change: `the hook`, `the agent`, `the user`, `the run command`.
+    /// Returns the author of a change: `the hook`, `the agent`, `the user`, `the run command`.
     pub(super) fn maker(&self, change: &ChangeEntry) -> String {
         if change.by == "hook" && self.session(change).is_some_and(|session| *session == RUN) {
             format!("the {RUN} command")
@@ -134,7 +129,6 @@ impl Past {
         change.field(self.table.state.fields.session)
     }
 
-    /// Returns a line for each of some entries.
     pub(super) fn lines<'e>(&self, entries: impl IntoIterator<Item = &'e Entry>) -> Vec<String> {
         let topic = super::listing::about(self.table).unwrap_or_default();
         let entry_facts = |entry: &Entry| match entry {
@@ -163,7 +157,6 @@ impl Past {
     }
 }
 
-/// Returns the time of an entry.
 pub(super) fn time(entry: &Entry) -> Timestamp {
     match entry {
         Entry::Change(change) => change.at,
@@ -171,7 +164,7 @@ pub(super) fn time(entry: &Entry) -> Timestamp {
     }
 }
 
-/// Returns an actor for people: `the hook`, `the agent`, `the user`.
+/// Returns an actor in words: `the hook`, `the agent`, `the user`.
 pub(super) fn actor(by: &str) -> String {
     match by {
         "hook" | "agent" => format!("the {by}"),
@@ -180,7 +173,6 @@ pub(super) fn actor(by: &str) -> String {
     }
 }
 
-/// Prints the journal of a loop, or the list of loops if none is named.
 pub(in crate::program) fn journal(program: &Program, look: &Look) -> Ended {
     let info = program.info;
     let Some(id) = &look.target.id else {

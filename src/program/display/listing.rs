@@ -1,5 +1,5 @@
-//! `list`: the loops of the project, one row each. It reads journals and repairs nothing. The names of its JSON are
-//! documented in docs/status.md.
+//! `list`: the loops of the project, one row each. It reads journals and repairs nothing.
+//! docs/status.md documents the names of its JSON.
 
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
@@ -16,12 +16,9 @@ use crate::program::{durations, out, rounds};
 use crate::store::{Listed, Store, to_count, to_plain};
 use crate::{template, text};
 
-/// The longest text of a row, in characters.
 const MAX_TEXT_CHARS: usize = 300;
-/// The rows, as a terminal shows them.
 const LIST: Message = template!("list.txt");
 
-/// Returns a loop, as `list --json` prints it.
 fn row(
     machine: &'static Table,
     (store, listed): (Store, Listed),
@@ -70,7 +67,6 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
     Some(found.name)
 }
 
-/// Prints the loops of this project, newest first, and the archived ones after them.
 pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Ended {
     let folders = StateFolders::find_here(info.state)?;
     for line in folders.vanished(None) {

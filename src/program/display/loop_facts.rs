@@ -1,4 +1,4 @@
-//! The facts about one loop, for `status` and `report`. Their names are documented in docs/status.md.
+//! The facts about one loop, for `status` and `report`. docs/status.md documents their names.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
@@ -19,19 +19,17 @@ use crate::review::personas::{persona, review_personas};
 use crate::store::{Active, ChangeEntry, Entry};
 use crate::text;
 
-/// The longest text of a field, in characters.
 const MAX_TEXT_CHARS: usize = 1000;
-/// The longest line about a change or a stop, in characters.
 const MAX_LINE_CHARS: usize = 400;
 
-/// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, for run r1-…: high=1 medium=1 low=1`
+/// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, for run r1-…: high=1`
 fn dated(at: Timestamp, now: Timestamp, line: &str) -> String {
     let age = durations::elapsed(durations::between(at, now));
     let line = text::one_line(line, MAX_LINE_CHARS);
     format!("{at:.0}, {age} ago: {line}")
 }
 
-/// Returns the result of the last stop with its reason, from the folder's log, or `None` if it made the last change.
+/// Returns the last stop and its reason, or `None` if it made the last change.
 fn last_stop(raw: &Raw, last: Option<&ChangeEntry>, now: Timestamp) -> Option<String> {
     let log = raw.store().last_logged();
     let id = format!(" {} ", raw.id());
@@ -43,7 +41,6 @@ fn last_stop(raw: &Raw, last: Option<&ChangeEntry>, now: Timestamp) -> Option<St
     Some(dated(at, now, line))
 }
 
-/// Returns the facts about a loop.
 pub(super) fn facts(
     program: &Program,
     held: &dyn LoopHandle,
@@ -56,7 +53,7 @@ pub(super) fn facts(
     let names = &table.state.fields;
     let phase = messages::phase(raw);
     let past = Past::read(raw);
-    // The same stop decides after a `bind`.
+    // A `bind` is made by the stop that then decides.
     let is_step = |entry: &&Entry| entry.change().is_some_and(|change| change.what != "bind");
     let last_entry = past.entries.iter().rfind(is_step);
     let last = last_entry.and_then(Entry::change);
@@ -120,7 +117,6 @@ pub(super) fn facts(
     })
 }
 
-/// Returns the facts about the reviews, or `None` if no phase of the machine reviews.
 fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
     let spec = rounds::spec(raw)?;
     let round = raw.count(spec.round);

@@ -25,7 +25,6 @@ pub(super) use report::report;
 pub(super) use status::{status, statusline};
 
 const STYLE: &str = include_str!("page.css");
-/// The most characters of a value that `config show` prints on its line.
 const MAX_VALUE_CHARS: usize = 60;
 
 /// Renders facts for people. In a page every value is escaped.
@@ -45,9 +44,8 @@ fn render(template: Message, facts: &Json) -> Result<String, Failure> {
     rendered.map_err(|error| Failure::new(Exit::Internal, error))
 }
 
-/// Prints the persona of each round.
 pub(super) fn personas(info: &'static ProgramInfo) -> Ended {
-    // Like every command of a round, it needs a configuration that can be used.
+    // Like every command of a round, it needs a valid configuration.
     loops::settings_here(info)?;
     let all = machine_personas(info.table);
     for (round, persona) in (1..).zip(all) {
@@ -63,7 +61,6 @@ pub(super) fn personas(info: &'static ProgramInfo) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Prints every setting that holds here, with its source.
 pub(super) fn configuration(info: &'static ProgramInfo, json: bool) -> Ended {
     let settings = loops::settings_here(info)?;
     let rows = settings.rows.iter();

@@ -1,7 +1,7 @@
-//! `report`: one loop on one page: timeline, rounds, findings with their history, changes of the reviewed text, journal.
+//! `report`: one loop on one page: timeline, rounds, findings, changes of the text, journal.
 //!
-//! The facts are one JSON value, which `--format json` prints and the template reads. Their names are documented in
-//! docs/status.md. Nothing is written to disk.
+//! `--format json` prints the facts, and the template renders them. docs/status.md documents their
+//! names. Nothing is written to disk.
 
 use std::collections::BTreeMap;
 
@@ -25,14 +25,13 @@ use crate::review::{finding_history, subject};
 use crate::store::ChangeEntry;
 use crate::{template, text};
 
-/// The most bytes of two texts that are compared: the time of a comparison grows with their product.
+/// The largest texts that are compared, in bytes: the time grows with the product of both.
 const MAX_COMPARED_BYTES: usize = 512 * 1024;
 /// The label of a text that no review has read.
 const NOW: &str = "now";
 
 const PAGE: Message = template!("page.html");
 
-/// Prints the page.
 pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Ended {
     let info = program.info;
     let (store, id) = loops::find_to_look(info, arguments.target.id.as_deref())?;
@@ -68,9 +67,8 @@ pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> En
     Ok(Exit::Complete)
 }
 
-/// Returns the changes of a loop, each with the seconds until the next one.
 fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
-    // That a session took the loop leads nowhere.
+    // A `bind` to a session is no step.
     let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
     let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();
     let is_over = messages::phase(raw).terminal;
@@ -85,7 +83,7 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
     facts.collect()
 }
 
-/// Returns all findings, oldest first. If each visit of a phase starts clean, its rounds have their own history.
+/// Returns all findings, oldest first. Each visit that starts clean has its own history.
 fn findings(past: &Past) -> Vec<Json> {
     let mut groups: BTreeMap<(Option<u64>, &str), Vec<Run>> = BTreeMap::new();
     for run in &past.runs {
@@ -98,10 +96,10 @@ fn findings(past: &Past) -> Vec<Json> {
     }
     let mut facts = Vec::new();
     for ((visit, phase), runs) in groups {
-        // Of several reviews of a round the last one counts.
+        // Of several reviews of a round, the last one counts.
         let rounds = Vec::from_iter(runs::verdicts(runs).into_values());
         for history in finding_history::standings(&rounds) {
-            // Nothing is carried if each review starts clean.
+            // No finding is carried over if each review starts clean.
             let standing = Some(history.standing).filter(|_| visit.is_none());
             let finding = history.finding;
             facts.push(json!({
@@ -130,8 +128,8 @@ fn place(finding: &Finding) -> Option<String> {
     }
 }
 
-/// Returns the changes of the reviewed document from verdict to verdict, and since the last one. A text is compared with
-/// the one before it of the same subject.
+/// Returns the changes of the reviewed texts between verdicts and since the last one. Each text is
+/// compared with the previous one of the same subject.
 fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
     let runs = past.runs.iter().filter(|run| run.verdict().is_some());
     let reviewed = runs.filter_map(|run| {
@@ -167,13 +165,13 @@ fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
     texts.iter().enumerate().filter_map(change).collect()
 }
 
-/// Returns the hunks between two texts, or `None` if they are too long to be compared.
+/// Returns the hunks between two texts, or `None` if one is too long.
 fn diff(before: &str, after: &str) -> Option<String> {
     if before.len() + after.len() > MAX_COMPARED_BYTES {
         return None;
     }
     let patch = create_patch(&text::plain(before), &text::plain(after)).to_string();
-    // The two lines before the first hunk name files, and there are none.
+    // The two lines before the first hunk name files, which do not exist here.
     let hunks: Vec<&str> = patch.lines().skip(2).collect();
     Some(hunks.join("\n"))
 }

@@ -21,12 +21,10 @@ use crate::program::{durations, incompatible, loops, messages, out, rounds};
 use crate::store::{Store, to_plain};
 use crate::{template, text};
 
-/// The longest text of a field on a terminal, in characters; a report has the rest.
 const MAX_LINE_CHARS: usize = 200;
-/// A loop, as a terminal shows it.
 const STATUS: Message = template!("status.txt");
 
-/// Prints the state of the loops, and the problems found on the way: the loop that is named, else the active ones, else the newest.
+/// Prints the named loop, or else the active ones or the newest, and problems found.
 pub(in crate::program) fn status(program: &Program, look: &Look) -> Ended {
     let info = program.info;
     let now = Timestamp::now();
@@ -79,14 +77,13 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Prints a loop with its labels in bold.
 fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     let mut specs = info.table.phases.iter().filter_map(|phase| phase.review());
     let spec = specs.next().filter(|spec| !spec.is_numbered());
     let fields = info.table.state.declared.iter().filter_map(|field| {
         let value = facts["fields"].get(field.name)?;
         let is_data = matches!(field.kind, FieldKind::Data(_));
-        // A path such as that of the plan is news to a reader, also the usual one.
+        // A path, such as that of the plan, is shown even if it is the initial value.
         let is_news = matches!(field.kind, FieldKind::Path) || *value != (field.initial)();
         (is_news && !is_data)
             .then(|| (field.name, text::one_line(&to_plain(value), MAX_LINE_CHARS)))
@@ -108,8 +105,8 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `statusline`: prints the loop of a session on one line, or nothing if it has none. This repairs nothing and never fails,
-/// because the client calls it many times a minute.
+/// `statusline`: prints a session's loop on one line, if it has one. It repairs nothing and never
+/// fails, because the client calls it many times a minute.
 pub(in crate::program) fn statusline(program: &Program) -> Exit {
     let input = input::read(stdin(), INPUT_TIMEOUT).unwrap_or_default();
     if let Some(line) = session_line(program, &input, &Surroundings::from_env()) {

@@ -1,6 +1,6 @@
 //! The slash commands: their description, their permissions, and their text for the agent.
 //!
-//! A command may call the program. If the loop can go on after it, the command also permits the loop's requests ([`loop_rules`]).
+//! If the loop can continue after a command, it also permits the loop's requests ([`loop_rules`]).
 
 use std::collections::BTreeSet;
 
@@ -19,19 +19,15 @@ use crate::program::incompatible::ends;
 use crate::program::info::ProgramInfo;
 use crate::{template, text};
 
-/// A slash command, ready to be written.
 #[derive(Serialize)]
 pub(super) struct Written {
-    /// The path of its file.
     pub(super) path: String,
     /// `/release-train:status`, with its arguments.
     usage: String,
     description: String,
-    /// The file's text.
     pub(super) text: String,
 }
 
-/// All commands of a program.
 pub(super) fn all(
     program: &Program,
     plugin: &str,
@@ -82,11 +78,11 @@ fn render(
         head["argument-hint"] = json!(arguments);
     }
     head["allowed-tools"] = json!(rules.join(", "));
-    // Only the user may grant more than a look.
+    // Only the user may permit changes.
     if by_user || goes_on {
         head["disable-model-invocation"] = json!(true);
     }
-    // A few texts and a flag: nothing that could fail to be written.
+    // These texts and a flag can always be serialized.
     let head = serde_yaml::to_string(&head).unwrap_or_default();
     let body = match command.text {
         Some(text) => text.text.to_owned(),
@@ -109,7 +105,8 @@ fn render(
     })
 }
 
-/// Returns the arguments of a command in the menu: `[--soak <N>] [VERSION]...`. Flags of every program's commands are for a terminal.
+/// Returns a command's arguments in the menu: `[--soak <N>] [VERSION]...`; no common command's
+/// flags.
 fn arguments(called: Option<&Command>, is_own: bool) -> String {
     let all = called.into_iter().flat_map(Command::get_arguments);
     let visible = all.filter(|argument| {
@@ -126,13 +123,12 @@ fn arguments(called: Option<&Command>, is_own: bool) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the rule for a call of the program.
 fn bash_rule(info: &ProgramInfo, call: &str) -> String {
     format!("Bash({} {call}:*)", info.program)
 }
 
-/// Returns the rules for the requests of a loop, such as `Bash(taskie next:*)`: files to write, reviews, the agent's own
-/// transitions, and `status`.
+/// Returns the rules for a loop's requests, such as `Bash(taskie next:*)`: files to write, reviews,
+/// the agent's own transitions, and `status`.
 pub(in crate::program) fn loop_rules(program: &Program) -> Vec<String> {
     let info = program.info;
     let table = info.table;
@@ -142,7 +138,7 @@ pub(in crate::program) fn loop_rules(program: &Program) -> Vec<String> {
     });
     let mut calls = Vec::new();
     calls.extend(info.reviews().then(|| "review".to_owned()));
-    // It runs only lines that the user allows.
+    // It runs only lines that the user's configuration allows.
     calls.extend(is_used(table).then(|| "verify".to_owned()));
     calls.extend(by_agent.map(|edge| edge.transition.replace('_', "-")));
     calls.push("status".to_owned());
@@ -155,7 +151,7 @@ pub(in crate::program) fn loop_rules(program: &Program) -> Vec<String> {
     rules
 }
 
-/// Returns the rules for the files that stops wait for. Fields in their paths have their initial values.
+/// Returns the rules for files that stops wait for, whose paths have the fields' initial values.
 fn files_to_write(table: &Table) -> Vec<String> {
     let behaviours = table.phases.iter().filter_map(|phase| phase.on_stop);
     let waiting = behaviours.filter(|behaviour| behaviour.name == "require-file");
@@ -167,7 +163,7 @@ fn files_to_write(table: &Table) -> Vec<String> {
             (paths.iter_mut()).for_each(|path| *path = path.replace(&name, &text));
         }
     }
-    // Any other path could be a pattern that permits more than a file.
+    // Any other path could be a pattern that permits more files.
     let is_plain = |part: &str| {
         let plain = |c: char| c.is_alphanumeric() || "._- ".contains(c);
         !part.is_empty() && part != ".." && part.chars().all(plain)

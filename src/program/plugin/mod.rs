@@ -1,6 +1,6 @@
-//! The plugin of a client that calls this program: hooks, launcher and slash commands, rendered from the machine.
+//! The plugin of a client that calls this program: hooks, launcher and slash commands.
 //!
-//! `[plugin]` of a machine file gives the name. The text of a command is the machine's own, or that of `command.md`.
+//! `[plugin]` of a machine file names it. A command's text is the machine's own, or `command.md`.
 
 pub(super) mod commands;
 mod write;
@@ -20,7 +20,6 @@ use crate::process::environment::GUARD;
 use crate::{template, text};
 
 const HOOKS: &str = include_str!("hooks.json");
-/// Runs a plugin command.
 pub(super) fn run(program: &Program, command: &Plugin) -> Ended {
     let Plugin::Write { dir } = command;
     let (Some(name), Some(info)) = (program.info.plugin, program.plugin) else {
@@ -37,10 +36,10 @@ pub(super) fn run(program: &Program, command: &Plugin) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// The files of the plugin's folder: their texts by their paths.
+/// The texts of the plugin's files by path.
 type Files = BTreeMap<String, String>;
 
-/// Everything that the plugin's folder has. A file from the machine replaces a generated one.
+/// Renders the plugin's files. A file from the machine replaces a generated one.
 fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Files, MessageError> {
     let commands = commands::all(program, name, info)?;
     let program_name = program.info.program;
@@ -74,7 +73,7 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     let verbs = Hook::value_variants()
         .iter()
         .filter_map(Hook::to_possible_value);
-    // The other hooks are silent if something is wrong.
+    // Other hooks print nothing on errors.
     for verb in verbs.filter(|verb| verb.get_name() != "stop") {
         let verb = verb.get_name();
         facts["verb"] = verb.into();
@@ -87,7 +86,7 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     Ok(files)
 }
 
-/// Returns the manifest. Keys that the package does not have are left out.
+/// Returns the manifest without keys that the package lacks.
 fn manifest(program: &Program, name: &str, info: &PluginInfo) -> String {
     let doc = program.info.table.doc;
     let description = format!("{doc} Needs the program {}.", program.info.program);

@@ -1,4 +1,4 @@
-//! Writes a plugin's folder. Files of other names in it stay as they are.
+//! Writes a plugin's folder. Files of other names in it stay unchanged.
 
 use std::io;
 
@@ -9,10 +9,10 @@ use crate::files::Folder;
 use crate::program::exit::{Exit, Failure};
 use crate::text;
 
-/// The file that makes a folder a plugin's.
+/// The file that marks a plugin's folder.
 pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
 
-/// Writes the files into an empty folder, which is created if necessary, or into one that is a plugin's already.
+/// Writes the files into a folder that is new, empty or a plugin's.
 pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
     let has_files = fs_err::read_dir(dir).is_ok_and(|mut found| found.next().is_some());
     if has_files && !dir.join(MANIFEST).is_file() {

@@ -1,4 +1,4 @@
-//! The layers of the settings, each over those below it: the defaults, the user's file, the project's file, the environment.
+//! The layers of the settings, lowest first: defaults, user's file, project's file, environment.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,29 +16,27 @@ use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::text;
 
-/// The folder that has the project's file, in the loop's root.
 const PROJECT_FOLDER: &str = ".claude";
-/// The keys that a project's file may have. An agent or a foreign repository can write it. So it names no program, chooses no
-/// reviewer, and makes no review shorter than the user's own settings do.
+/// The keys allowed in a project's file, which an agent or a foreign repository can write. So it
+/// chooses no program or reviewer, and shortens no review.
 const PROJECT_KEYS: [&str; 2] = ["rounds", "limits"];
-/// The largest project's file, in bytes. A key of many parts nests as many tables, and thousands overflow the stack.
+/// The largest project's file, in bytes. Thousands of nested tables overflow the stack.
 const MAX_PROJECT_BYTES: u64 = 4 * 1024;
-/// The keys that a variable of the environment sets, with its name after that of the program.
+/// The keys that environment variables set, with the end of each variable's name.
 const VARIABLES: [(&str, &str); 4] = [
     ("reviewer", "REVIEWER"),
     ("evidence", "EVIDENCE"),
     (MAX_FAILURES_KEY, "MAX_FAILURES"),
     ("limits.stale-minutes", "STALE_MINUTES"),
 ];
-/// The longest error or help, in characters.
 const MAX_ERROR_CHARS: usize = 500;
-/// The help if there is no other.
+/// The help for errors without their own.
 const EXAMPLE_HELP: &str = "compare it with the example in docs/configuration.md";
 
 /// One setting with its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The names that make the key, such as `reviewers.codex.model`.
+    /// The parts of the key, such as `reviewers.codex.model`.
     path: Vec<String>,
     /// The value: text, a number, or a list of text.
     pub value: Value,
@@ -60,14 +58,14 @@ impl Row {
         source.trim_end().to_owned()
     }
 
-    /// Returns the size of a limit, a number or a duration in milliseconds.
+    /// Returns a limit's number, or its duration in milliseconds.
     fn limit(&self) -> Option<u128> {
         let duration = || Some(Spelled::deserialize(&self.value).ok()?.0.as_millis());
         self.value.as_u64().map(u128::from).or_else(duration)
     }
 }
 
-/// Makes an error of the setting at a place. The second line of a message is its help.
+/// Makes an error at a setting's place. The second line of a message is its help.
 fn error(place: &str, message: &str) -> Failure {
     let (message, help) = message.split_once('\n').unwrap_or((message, EXAMPLE_HELP));
     let [message, help] = [message, help].map(|line| text::one_line(line, MAX_ERROR_CHARS));
@@ -86,7 +84,7 @@ fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, F
         let start = problem.span().map_or(text.len(), |span| span.start);
         error(&place(start), &problem.message().replace('\n', " "))
     })?;
-    // Recursion into the tables of a hostile file could overflow the stack.
+    // Recursion into a hostile file's tables could overflow the stack.
     let mut tables = vec![(Vec::new(), table.get_ref())];
     let mut rows = BTreeMap::new();
     while let Some((above, table)) = tables.pop() {
@@ -96,7 +94,7 @@ fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, F
                 tables.push((path, inner));
                 continue;
             }
-            // Every value of TOML has its like in JSON.
+            // JSON can express every TOML value.
             let value = Value::deserialize(ValueDeserializer::from(value.clone()));
             let start = name.span().start;
             let row = Row {
@@ -111,7 +109,7 @@ fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, F
     Ok(rows.into_values().collect())
 }
 
-/// Returns the text of a file that was read, or nothing if it is not there.
+/// Returns the text of a file, or no text if the file is missing.
 fn text_of(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<String, Failure> {
     let text = files::if_there(read.and_then(files::text)).map_err(|error| {
         let message = format!("cannot read {}: {error}", text::exact(path));
@@ -121,7 +119,6 @@ fn text_of(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<String, Failure
     Ok(text.unwrap_or_default())
 }
 
-/// The rows of the layers that were read.
 pub(super) struct Layers<'i> {
     info: &'i ProgramInfo,
     rows: Vec<Row>,
@@ -129,7 +126,6 @@ pub(super) struct Layers<'i> {
 }
 
 impl<'i> Layers<'i> {
-    /// Returns the defaults: those of every program, and those in the machine's file.
     pub(super) fn defaults(info: &'i ProgramInfo) -> Self {
         let ours = parse("default", "".into(), include_str!("defaults.toml"));
         let mut rows = ours.expect("the defaults are TOML");
@@ -151,7 +147,7 @@ impl<'i> Layers<'i> {
         layers
     }
 
-    /// Puts a setting that is not in a file over those below it.
+    /// Sets a value that no file has, over those below it.
     fn set(&mut self, key: &str, value: Value, layer: &'static str, place: String) {
         self.add(Row {
             path: key.split('.').map(str::to_owned).collect(),
@@ -161,7 +157,7 @@ impl<'i> Layers<'i> {
         });
     }
 
-    /// Puts a row over those below it. A value replaces a table of the same name, and a table a value.
+    /// Puts a row over those below it. A value replaces a table of the same name, and vice versa.
     fn add(&mut self, row: Row) {
         self.rows.retain(|below| {
             !below.path.starts_with(&row.path) && !row.path.starts_with(&below.path)
@@ -169,7 +165,7 @@ impl<'i> Layers<'i> {
         self.rows.push(row);
     }
 
-    /// Adds the user's file. In it, the table of this program goes over the tables for all programs.
+    /// Adds the user's file, in which this program's table goes over those for all programs.
     pub(super) fn add_user(&mut self, file: &Utf8Path, text: &str) -> Result<(), Failure> {
         let program = self.info.program;
         let mut rows = parse("user", file, text)?;
@@ -225,12 +221,11 @@ impl<'i> Layers<'i> {
         Ok(())
     }
 
-    /// Adds a line about a row that is ignored.
     fn ignore(&mut self, row: &Row, why: &str) {
         self.ignored.push(format!("{}: ignored {why}", row.place));
     }
 
-    /// Adds the environment: variables such as `CLAUDEX_MAX_FAILURES`, and `CLAUDEX_MAX_PLAN_ROUNDS` by the name of the mode.
+    /// Adds variables such as `CLAUDEX_MAX_FAILURES`, and `CLAUDEX_MAX_PLAN_ROUNDS` for a mode.
     fn add_environment(&mut self, seen: &Seen) {
         let variables = VARIABLES.map(|(key, name)| (key.to_owned(), name.to_owned()));
         let rounds = self.info.table.modes.iter().map(|mode| {
@@ -243,7 +238,7 @@ impl<'i> Layers<'i> {
                 continue;
             };
             let value = match text.parse::<u64>() {
-                // A typo must not open the gate.
+                // A typo must not waive the evidence.
                 _ if key == "evidence" && text != "optional" => "required".into(),
                 Ok(number) if key.contains('.') => number.into(),
                 _ => text::plain(text).into(),
@@ -252,7 +247,7 @@ impl<'i> Layers<'i> {
         }
     }
 
-    /// Reads the values of all layers. An error is at the row that brings it.
+    /// Reads the values of all layers. An error names the place of its row.
     pub(super) fn finish(mut self) -> Result<Settings, Failure> {
         let settings = settings(&self.rows, self.info).map_err(|message| {
             let has_error = |count: &usize| {
@@ -278,7 +273,6 @@ impl Settings {
         defaults.expect("the defaults are settings")
     }
 
-    /// Reads all layers over the defaults.
     pub(crate) fn read(info: &ProgramInfo, root: &Utf8Path, seen: &Seen) -> Result<Self, Failure> {
         let mut layers = Layers::defaults(info);
         if let Some(user) = seen.configuration.clone().or_else(user_path) {
@@ -286,7 +280,7 @@ impl Settings {
         }
         let name = format!("{}.toml", info.name);
         let path = root.join(PROJECT_FOLDER).join(&name);
-        // No symlink is followed below the root.
+        // No symlink below the root is followed.
         let folder = Folder::open(root).and_then(|root| root.subfolder(PROJECT_FOLDER));
         let bytes = folder.and_then(|folder| folder.read(&name, MAX_PROJECT_BYTES));
         layers.add_project(&path, &text_of(bytes, &path)?)?;

@@ -1,7 +1,7 @@
 //! The settings of a run: who reviews, how often, how long.
 //!
-//! They are read once at the edge and passed on. Precedence: a flag (which the caller applies), the environment, the
-//! project's file, the user's file, the default.
+//! They are read once at the edge and passed on. Precedence: a flag (which the caller applies), the
+//! environment, the project's file, the user's file, the default.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,15 +31,14 @@ mod tests;
 
 pub use layers::Row;
 
-/// The user's file, in the configuration folder.
+/// The user's file, relative to the configuration folder.
 const USER_FILE: &str = "claudex-loop/config.toml";
 /// The reviewer's name that means any installed reviewer.
 const AUTO: &str = "auto";
-/// The field whose start value `rounds.MODE` is.
+/// The field that `rounds.MODE` initializes.
 pub(super) const MAX_ROUNDS: &str = "max_rounds";
-/// The key of the most failures of a reviewer.
 const MAX_FAILURES_KEY: &str = "limits.max-failures";
-/// The field whose start value `limits.max-failures` is.
+/// The field that `limits.max-failures` initializes.
 pub(super) const MAX_FAILURES: &str = "max_failures";
 /// The most rounds of a mode.
 pub const MOST_ROUNDS: u64 = 1000;
@@ -62,7 +61,7 @@ pub struct Settings {
     /// The lines that a verification may run in a shell.
     #[serde(default)]
     pub allow_commands: Vec<String>,
-    /// Rounds of a mode by its name; a mode that is missing has those of machine.toml.
+    /// Rounds of each mode by name. A missing mode has those of machine.toml.
     #[serde(default)]
     pub rounds: BTreeMap<String, Positive<MOST_ROUNDS>>,
     /// The limits of time and of failures.
@@ -82,11 +81,11 @@ pub struct Settings {
 pub struct LimitSettings {
     /// The time of one review.
     pub timeout: Spelled,
-    /// The time that a reviewer may be silent.
+    /// The time without output after which a reviewer is ended.
     pub idle_timeout: Spelled,
-    /// Failures of the reviewer in one round that end the loop; `None`: those of machine.toml.
+    /// Failures of the reviewer in one round that end the loop; `None` means those of machine.toml.
     pub max_failures: Option<Positive<MOST_ROUNDS>>,
-    /// Minutes without a sign of life after which a loop is archived.
+    /// Minutes of inactivity after which a loop is archived.
     pub stale_minutes: Positive<MOST_MINUTES>,
 }
 
@@ -106,12 +105,12 @@ impl<const MAX: u64> TryFrom<Value> for Positive<MAX> {
 }
 
 impl Settings {
-    /// Reads the settings that hold in a project, in the environment of this process.
+    /// Reads the settings of a project, in this process's environment.
     pub(super) fn load(info: &ProgramInfo, root: &Utf8Path) -> Result<Self, Failure> {
         Self::read(info, root, &own_environment(info))
     }
 
-    /// Checks the names of reviewers and modes, and each reviewer. A message has its help in a second line.
+    /// Checks reviewers and the names of modes. The second line of an error is its help.
     fn check(&self, info: &ProgramInfo) -> Result<(), String> {
         if self.reviewer != AUTO && !self.reviewers.contains_key(&self.reviewer) {
             return Err(self.unknown_reviewer(&self.reviewer));
@@ -134,7 +133,7 @@ impl Settings {
             })
     }
 
-    /// Returns the error about a name that means no reviewer. Its help is in a second line.
+    /// Returns the error about an unknown reviewer. Its help is in the second line.
     pub(super) fn unknown_reviewer(&self, name: &str) -> String {
         let name = text::one_line(name, 80);
         let known: Vec<&str> = self.reviewers.keys().map(String::as_str).collect();
@@ -142,12 +141,12 @@ impl Settings {
         format!("`{name}` is not a reviewer\nchoose `{AUTO}`, `{names}`")
     }
 
-    /// Returns the time without a sign of life after which a loop is archived.
+    /// Returns the time of inactivity after which a loop is archived.
     pub fn stale_after(&self) -> Duration {
         Duration::from_secs(self.limits.stale_minutes.0 * 60)
     }
 
-    /// Returns the permissions of the actor that holds a loop. An agent's own environment waives no evidence.
+    /// Returns the permissions of a loop's actor. An agent's own environment waives no evidence.
     pub fn permissions(&self, actor: Actor) -> Permissions {
         let layer = self.row("evidence").map(|row| row.layer);
         Permissions {
@@ -161,12 +160,11 @@ impl Settings {
         }
     }
 
-    /// Returns the row with this key.
     fn row(&self, key: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.key() == key)
     }
 
-    /// Returns the configured start values of the fields `max_rounds` and `max_failures` that the machine has.
+    /// Returns the configured start values of those of `max_rounds` and `max_failures` that exist.
     pub fn start_values(&self, info: &ProgramInfo, mode: &ModeInfo) -> Vec<(&'static str, Value)> {
         let rounds = rounds_key(mode);
         let keys = [(MAX_ROUNDS, &*rounds), (MAX_FAILURES, MAX_FAILURES_KEY)];
@@ -179,14 +177,13 @@ impl Settings {
     }
 }
 
-/// Returns the key of a mode's rounds.
 fn rounds_key(mode: &ModeInfo) -> String {
     format!("rounds.{}", mode.name)
 }
 
-/// Returns the environment whose settings hold for a command. Inside a client's session it is that of the user whose hooks run
-/// there: of the session of the command's loop, else of the command's own. An agent's own environment chooses nothing. Programs
-/// that the command starts get the variables that the hooks saw.
+/// Returns the environment whose settings a command uses. In a client's session it is the user's,
+/// as the hooks saw it in the session of the command's loop, or else in the command's own. An
+/// agent's own environment chooses nothing. Child processes get the variables that the hooks saw.
 pub(super) fn call_environment(info: &ProgramInfo, session: Option<&str>) -> Seen {
     let caller = Caller::from_env();
     if !caller.inside {
@@ -200,15 +197,15 @@ pub(super) fn call_environment(info: &ProgramInfo, session: Option<&str>) -> See
     seen.inspect(|seen| pin(seen.pinned())).unwrap_or_default()
 }
 
-/// Keeps, in a hook, the user's environment of its session, for commands inside that session.
+/// Stores the user's environment in a hook, for commands inside the session.
 pub(super) fn keep_environment(info: &ProgramInfo, session: &str) -> std::io::Result<()> {
     let home = info.home();
     home.map_or(Ok(()), |home| own_environment(info).keep(session, &home))
 }
 
-/// Returns the path to the user's file, which may be missing: below an absolute `XDG_CONFIG_HOME`, or else below `~/.config`.
+/// Returns the path of the user's file below an absolute `XDG_CONFIG_HOME`, or else `~/.config`.
 pub(super) fn user_path() -> Option<Utf8PathBuf> {
-    // The XDG specification has a relative path ignored.
+    // The XDG specification requires that relative paths are ignored.
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
     let folder = named
         .filter(|path| path.is_absolute())
@@ -217,7 +214,6 @@ pub(super) fn user_path() -> Option<Utf8PathBuf> {
     file.is_absolute().then_some(file)
 }
 
-/// Returns the user's environment in this process.
 fn own_environment(info: &ProgramInfo) -> Seen {
     Seen::current(user_path(), &info.variable(""))
 }

@@ -1,4 +1,4 @@
-//! What both files may say, what a project's may not, and where each value comes from.
+//! Which settings each file may have, and where each value comes from.
 
 use super::layers::Layers;
 use super::*;
@@ -20,7 +20,7 @@ fn example() -> &'static str {
     block.split("```").next().unwrap()
 }
 
-/// The user's file and over it the project's.
+/// The settings of a user's file and a project's.
 fn both(of_user: &str, of_project: &str) -> Result<Settings, Failure> {
     let mut layers = Layers::defaults(crate::plan::INFO);
     layers.add_user(USER.into(), of_user)?;
@@ -28,7 +28,7 @@ fn both(of_user: &str, of_project: &str) -> Result<Settings, Failure> {
     layers.finish()
 }
 
-/// Message and help about a problem in a user's file.
+/// The message and help about a problem in a user's file.
 #[track_caller]
 fn wrong(text: &str) -> (String, String) {
     use miette::Diagnostic as _;

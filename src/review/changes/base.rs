@@ -1,20 +1,18 @@
-//! The base of a work tree's changes: the point where its branch left another one, else its last commit.
+//! The base of a work tree's changes: where its branch left another one, or else its last commit.
 //!
-//! Without a base that is given, it is the branch with the fewest commits since the merge base. Left out are the branch's own
-//! copies on a remote, and branches that contain all of its commits, such as a backup. Two kinds of branches may contain them,
-//! since the branch has no other commits then: a main one, and the upstream that it was made from. A main branch itself is
-//! compared with its copies alone: any other branch would bring in other people's work.
+//! By default, the other branch is the one with the fewest commits since. Its own copies on a
+//! remote are excluded, and branches that contain all of its commits, such as a backup, except main
+//! branches and its upstream, since a new branch has no other commits. A main branch is compared
+//! only with its copies, because another branch would include other people's work.
 
 use crate::git::Git;
 use crate::review::worktree::snapshot::is_id;
 use crate::review::worktree::{Snapshot, WorktreeError};
 use crate::text;
 
-/// The usual names of main branches.
 const MAIN: [&str; 4] = ["main", "master", "trunk", "develop"];
-/// The folder of the branches of remotes.
 const REMOTES: &str = "refs/remotes/";
-/// Most branches, those that changed last, that are looked at.
+/// The most branches, the newest ones, that are considered.
 const MAX_CANDIDATES: usize = 100;
 
 /// The base of a comparison.
@@ -22,11 +20,11 @@ const MAX_CANDIDATES: usize = 100;
 pub struct Base {
     /// The branch that is checked out, if any.
     pub branch: Option<String>,
-    /// The commit; `None` if there is none yet, and everything is new.
+    /// The commit; `None` means that no commit exists, so that everything is new.
     pub commit: Option<String>,
     /// The tree.
     pub tree: String,
-    /// The other branch, as people name it; `None` if the commit is the branch's last one.
+    /// The other branch's short name; `None` means that the commit is the branch's last one.
     pub against: Option<String>,
 }
 
@@ -53,11 +51,10 @@ pub enum Since<'a> {
     Branch,
     /// The point where the branch left this revision.
     Revision(&'a str),
-    /// The commit with this id. Only zeros stand for the empty tree, from which everything is new.
+    /// The commit with this id. Only zeros mean the empty tree, from which everything is new.
     Commit(&'a str),
 }
 
-/// Finds the base of a snapshot.
 pub(super) fn find(snapshot: &Snapshot, since: Since<'_>) -> Result<Base, WorktreeError> {
     let git = &snapshot.git;
     let no_commit = |revision: &str| {
@@ -94,8 +91,8 @@ pub(super) fn find(snapshot: &Snapshot, since: Since<'_>) -> Result<Base, Worktr
     })
 }
 
-/// Returns the point where the branch left the other one with the fewest commits since, and that one's name; the last commit if there
-/// is no other.
+/// Returns the point where the branch left the nearest other one, and that one's name, or else the
+/// last commit.
 fn nearest(git: &Git) -> Result<(Option<String>, Option<String>), WorktreeError> {
     let mut base = commit_of(git, "HEAD")?;
     let mut against = None;
@@ -111,7 +108,7 @@ fn nearest(git: &Git) -> Result<(Option<String>, Option<String>), WorktreeError>
         if count >= fewest || count == 0 && !may_contain_head {
             continue;
         }
-        // No answer: the two share no history, or a shallow clone has lost it.
+        // Without an answer, the two share no history, or a shallow clone lost it.
         if let Some(common) = git.maybe("merge-base HEAD", &[&name])? {
             base = Some(common);
             against = Some(short(&name));
@@ -121,15 +118,14 @@ fn nearest(git: &Git) -> Result<(Option<String>, Option<String>), WorktreeError>
     Ok((base, against))
 }
 
-/// Returns the id of the commit that a revision names.
 fn commit_of(git: &Git, revision: &str) -> Result<Option<String>, WorktreeError> {
     let commit = format!("{revision}^{{commit}}");
     git.maybe("rev-parse --verify --quiet --end-of-options", &[&commit])
 }
 
-/// Returns the refs of the branches to compare with, each with whether it counts though it contains all commits of the one that
-/// is checked out. Of several that are as good, the first one counts. Main branches come first, and those of a remote, which are
-/// seldom out of date.
+/// Returns the refs of branches to compare with, and whether each counts even if it contains all
+/// commits of the current branch. The first of equally good ones counts: main branches come first,
+/// and those of a remote, which are rarely out of date.
 fn candidates(git: &Git) -> Result<Vec<(String, bool)>, WorktreeError> {
     let format = "--format=%(HEAD)%09%(refname)%09%(symref)%09%(upstream)";
     let call = "for-each-ref --sort=-committerdate refs/heads refs/remotes";

@@ -1,7 +1,7 @@
-//! The files that differ and their text: a head of lines that begin with `#` (`head.md`), then the diffs as git writes them.
+//! The files that differ and their text: a head of lines with `#` (`head.md`), then git's diffs.
 //!
-//! Control characters and bidirectional ones, which could change how the text is read, are written as `<U+202E>`. A carriage
-//! return at the end of a line stays.
+//! Control and bidirectional characters, which could change how the text is read, are written as
+//! `<U+202E>`. A carriage return at the end of a line stays.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,10 @@ use crate::message::{Message, Render as _};
 use crate::review::worktree::{Snapshot, WorktreeError, names, readable_name, visible};
 use crate::{template, text};
 
-/// The head.
 const HEAD: Message = template!("head.md");
-/// The beginning of the head's line about a file without a diff.
+/// The start of the head's line about a file without a diff.
 pub(crate) const LEFT_OUT: &str = "# left out: ";
-/// The longest head, in bytes.
 const MAX_HEAD_BYTES: usize = 24 * 1024;
-/// The most files that the head lists.
 const MAX_LISTED: usize = 60;
 
 /// A file that differs between the base and the snapshot.
@@ -28,7 +25,7 @@ const MAX_LISTED: usize = 60;
 pub(super) struct ChangedFile {
     /// The path from the top, as bytes.
     path: Vec<u8>,
-    /// The earlier path, if it was renamed.
+    /// The earlier path of a renamed file.
     from: Option<Vec<u8>>,
     /// The numbers of added and removed lines, or `None` if it is binary.
     lines: Option<(u64, u64)>,
@@ -49,7 +46,7 @@ pub(super) fn list(
     let mut parts = names(&listed);
     let mut changed = Vec::new();
     while let Some(part) = parts.next() {
-        // "12<TAB>3<TAB>path", or "12<TAB>3<TAB>" and then two paths if it was renamed; "-" if it is binary.
+        // "12<TAB>3<TAB>path", or for a rename "12<TAB>3<TAB>" and two paths; "-" if binary.
         let unreadable = || WorktreeError::refusal("diff-tree", "its answer cannot be read");
         let columns: Vec<&[u8]> = part.splitn(3, |byte| *byte == b'\t').collect();
         let [added, removed, name] = columns[..] else {
@@ -72,7 +69,7 @@ pub(super) fn list(
     Ok(changed)
 }
 
-/// Writes the text, which has at most [`MAX_BYTES`]. The smallest diffs come in first, and stand in the order of their paths.
+/// Writes at most [`MAX_BYTES`] of text. The smallest diffs are included first, in order of path.
 pub(super) fn write(
     snapshot: &Snapshot,
     differ: &Git,
@@ -132,7 +129,7 @@ fn with_size(one: &ChangedFile) -> String {
     }
 }
 
-/// Returns the diff of a file, as git writes it, if it has at most `max_bytes`.
+/// Returns git's diff of a file, if it has at most `max_bytes`.
 fn diff(
     differ: &Git,
     trees: [&str; 2],
@@ -140,7 +137,7 @@ fn diff(
     max_bytes: usize,
 ) -> Result<Option<String>, WorktreeError> {
     let (added, removed) = one.lines.unwrap_or_default();
-    // Each changed line takes two bytes at least. A name that is no text cannot be an argument.
+    // Each changed line has at least two bytes. A name that is not UTF-8 cannot be an argument.
     let is_small = (added + removed).saturating_mul(2) <= max_bytes as u64;
     if !is_small || std::str::from_utf8(&one.path).is_err() {
         return Ok(None);
@@ -155,11 +152,11 @@ fn diff(
     arguments.extend(paths.iter().map(String::as_str));
     let call = format!("{DIFF} -p --src-prefix=a/ --dst-prefix=b/");
     let written = match differ.call(&call, &arguments, &[]) {
-        // A diff that is cut is too long for the text, too.
+        // A diff that is cut is also too long for the text.
         Err(WorktreeError::TooMany) => return Ok(None),
         written => written?,
     };
-    // Git ends each line, also the last one.
+    // Git ends each line, including the last one.
     let lines = written.split_inclusive(|byte| *byte == b'\n');
     let diff: String = lines
         .map(|line| visible(&String::from_utf8_lossy(line)))

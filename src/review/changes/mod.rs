@@ -1,8 +1,8 @@
 //! The changes of a work tree as one text to review: the base, then a unified diff per file.
 //!
-//! [`read`] takes a [`Snapshot`], finds its `base`, lists the files and writes as many of their diffs, whole, as fit (`diff`). A
-//! file that does not fit is named with its size. The text holds no time of day: the same changes give the same bytes, so that
-//! findings on them stay open.
+//! [`read`] takes a [`Snapshot`], finds its `base`, lists the files and writes as many whole diffs
+//! as fit (`diff`). Files that do not fit are named with their sizes. The text has no time of day:
+//! the same changes give the same bytes, so that findings on them stay open.
 
 pub(crate) mod base;
 pub(crate) mod diff;
@@ -14,7 +14,7 @@ use super::worktree::{Snapshot, own_files};
 use crate::store::{LoopId, Store};
 pub use base::{Base, Since};
 
-/// The longest text, in bytes: a model is shown no more at once.
+/// The longest text, in bytes, as a limit for one prompt.
 pub const MAX_BYTES: usize = 256 * 1024;
 /// The name of the copy of the changes in the loop's folder.
 const COPY: &str = "changes.diff";
@@ -30,7 +30,7 @@ pub struct Changes {
     pub snapshot: Snapshot,
 }
 
-/// Returns the path to a loop's copy of the changes: from the project's root if the state folder is below it.
+/// Returns the path of a loop's copy of the changes, from the project's root if possible.
 pub fn copy_path(store: &Store, id: &LoopId) -> Utf8PathBuf {
     let path = store.loop_folder(id).join(COPY);
     match path.strip_prefix(store.root()) {

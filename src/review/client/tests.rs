@@ -6,7 +6,6 @@ use crate::machine::Focus;
 use crate::process::ProcessEnd;
 use crate::review::subject::SubjectText;
 
-/// The answer of a client.
 pub(in crate::review) type Answer = Result<Findings, Cause>;
 
 /// Returns the answer of a client that printed these events, and its lines of progress.

@@ -144,7 +144,7 @@ fn failed_turn_is_named_by_its_sentence() {
         ),
         ("unexpected status 4", other),
         ("unexpected status \u{fc}\u{fc}\u{fc}", other),
-        // A model's name, a path, the service's prose: the sentence does not begin with them.
+        // The sentence does not begin with the model's name, a path or the service's prose.
         ("The model `401 quota` does not exist", other),
         ("bad request: Quota exceeded is what the plan says", other),
     ] {

@@ -93,7 +93,7 @@ fn unknown_ids_of_reviewers_are_dropped() {
         "",
         vec![named("F1"), named("F77"), named("F1")],
     );
-    // Each id is there once in a round, and no other than ours.
+    // Each round has each id once, and only ours.
     assert_eq!(ids(&all[1..]), [["F1", "F2", "F3"]]);
 }
 
@@ -157,7 +157,7 @@ fn third_repetition_is_a_stall() {
     );
 }
 
-/// Reviews documents one after the other; each review finds something else at one line, or at several.
+/// Reviews documents one after the other; each review finds something else at one or several lines.
 fn reworded(reviews: &[(&str, &str, &[u32])]) -> Vec<Run> {
     let mut all: Vec<Run> = Vec::new();
     for (persona, document, lines) in reviews {

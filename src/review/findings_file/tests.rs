@@ -99,7 +99,7 @@ proptest! {
         prop_assert_eq!(Counts::new(&again), Counts::new(&findings), "{}", text);
         // Only white space beside a bracket may move.
         let solid = |text: &str| text.split_whitespace().collect::<String>();
-        // What holds no letter says nothing; how it is quoted may change from one writing to the next.
+        // A text without letters means nothing, and its quotes may change when it is written again.
         if findings.iter().all(|one| one.what.contains(char::is_alphabetic)) {
             prop_assert_eq!(solid(&render(1, &again)), solid(&text));
         }

@@ -1,7 +1,7 @@
-//! A work tree at one moment, read without a change to it, to its index or to its repository.
+//! A work tree at one moment, read without changing it, its index or its repository.
 //!
-//! [`Snapshot`] writes everything that git would add as a tree, with a scratch index and a scratch folder of objects. It leaves
-//! out the [`own_files`] of the loop.
+//! [`Snapshot`] writes everything that git would add as a tree, with a scratch index and folder of
+//! objects. It leaves out the [`own_files`] of the loop.
 
 pub(crate) mod snapshot;
 #[cfg(test)]
@@ -23,19 +23,19 @@ use crate::text::{is_hidden, one_line};
 /// The folder of reports, from the project's root.
 pub const REPORTS: &str = "reviews";
 
-/// The caveat if the tree ids before and after a review differ.
+/// The caveat about different tree ids before and after a review.
 pub const CHANGED_DURING_REVIEW: &str = "the work tree changed while the reviewer ran";
-/// The caveat at the end if the tree id is not the one that was reviewed.
+/// The final caveat about another tree id than the reviewed one.
 pub const CHANGED_SINCE_REVIEW: &str = "The work tree changed since it was reviewed.";
 
-/// Returns git's tree id of a store's project without the loop's own files, or `None` if there is no git, or if the tree cannot be
-/// read by `until`.
+/// Returns git's tree id of a store's project without the loop's own files, or `None` if git is
+/// missing or the tree cannot be read by `until`.
 pub fn tree_id(store: &Store, until: Option<Instant>) -> Option<String> {
     let snapshot = Snapshot::take(store.root(), &own_files(store), until);
     Some(snapshot.ok()?.tree)
 }
 
-/// Returns the parts of an output that ends each with NUL.
+/// Returns the parts of an output that end with NUL.
 pub(crate) fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
     listed
         .split(|byte| *byte == 0)
@@ -52,7 +52,7 @@ pub fn visible(line: &str) -> String {
     let without_end = line.strip_suffix('\n').unwrap_or(line);
     let body = without_end.strip_suffix('\r').unwrap_or(without_end);
     let spell = |(at, character): (usize, char)| {
-        // A name that looks spelled out already was written so by a person: it must not pass for ours.
+        // A name that contains such a spelling must not pass for ours.
         let is_spelled = body[at..].starts_with("<U+");
         if is_spelled || character != '\t' && is_hidden(character) {
             format!("<U+{:04X}>", u32::from(character))
@@ -69,7 +69,7 @@ pub fn report_paths(id: &LoopId) -> [Utf8PathBuf; 2] {
     ["review", "proposed-fixes"].map(|name| format!("{REPORTS}/{name}-{id}.md").into())
 }
 
-/// Returns the pathspecs that keep git from the own files of a store's project: the loops' state and the reports.
+/// Returns the pathspecs that exclude a project's loops and reports from git.
 pub fn own_files(store: &Store) -> Vec<String> {
     // A crash may leave a temporary file.
     let temporary = format!("{TEMPORARY}*");

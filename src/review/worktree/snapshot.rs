@@ -1,10 +1,10 @@
 //! A work tree as a git tree, written with an index and objects of our own.
 //!
-//! The scratch index is a copy of the real one, so that git need not read unchanged files. Into it goes what
-//! `git add -A` would add. That command itself is not used: it would look into submodules, run their configuration, and
-//! read large files around.
+//! The scratch index is a copy of the real one, so that git need not read unchanged files. Files
+//! that `git add -A` would add are added to it. That command itself would read submodules, run
+//! their configuration, and read large files.
 //!
-//! The one trace that is left: git renews the file time of an object that it would write and that the repository has.
+//! One trace remains: git renews the file time of an existing object that it would write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ use crate::text;
 
 /// The largest file that is read, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
-/// The most that is read of all changed and untracked files together, in bytes.
+/// The most bytes of all changed and untracked files together.
 const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
 
 /// A work tree at one moment.
@@ -33,17 +33,17 @@ pub struct Snapshot {
     pub(crate) git: Git,
     /// The id of its tree.
     pub tree: String,
-    /// The files that are changed or untracked and not in the tree as they are, each with its length and the reason.
+    /// The changed or untracked files that are not in the tree, with their lengths and reasons.
     pub(crate) passed_over: BTreeMap<Vec<u8>, String>,
     // The index and the objects are removed with the snapshot.
     _scratch: TempDir,
 }
 
 impl Snapshot {
-    /// Takes a snapshot of the work tree whose top is `root`. Commands of git that are not done by `until` fail, also later ones.
+    /// Takes a snapshot of the work tree at `root`. Commands of git fail after `until`.
     ///
     /// # Errors
-    /// Returns an error if there is no such work tree, git refuses or is missing, the time is over, or there is too much to read.
+    /// Returns an error if it is no work tree, git fails, or a limit of time or size is exceeded.
     pub fn take(
         root: &Utf8Path,
         own_files: &[String],
@@ -56,7 +56,7 @@ impl Snapshot {
         let (own_index, objects) = paths.split_once('\n').unwrap_or_default();
         copy_index(&root.join(own_index), &index)?;
         let objects = root.join(objects).as_str().replace('\\', "\\\\");
-        // The old objects are read where they are.
+        // Existing objects are read from their repository.
         git.set("GIT_INDEX_FILE", index.as_str());
         git.set("GIT_OBJECT_DIRECTORY", folder.as_str());
         let objects = format!("\"{}\"", objects.replace('"', "\\\""));
@@ -71,7 +71,7 @@ impl Snapshot {
         })
     }
 
-    /// Tries a unified diff against the snapshot, and applies nothing. Git refuses names outside of the work tree and in `.git`.
+    /// Tries a diff without applying it. Git refuses names outside of the work tree and in `.git`.
     ///
     /// # Errors
     /// Returns the reason on one plain line if the patch does not apply.
@@ -87,10 +87,10 @@ impl Snapshot {
     }
 }
 
-/// Makes a folder in the system's folder for temporary files. Dropping it removes it.
+/// Makes a folder for temporary files. Dropping it removes it.
 fn scratch_folder() -> std::io::Result<(TempDir, Utf8PathBuf)> {
     let folder = TempDir::with_prefix("claudex-")?;
-    // It may be in the work tree that is read.
+    // The folder may be in the work tree.
     fs::write(folder.path().join(".gitignore"), "*\n")?;
     let path = Utf8PathBuf::try_from(folder.path().to_owned());
     Ok((
@@ -99,7 +99,7 @@ fn scratch_folder() -> std::io::Result<(TempDir, Utf8PathBuf)> {
     ))
 }
 
-/// Brings the scratch index up to the work tree. Returns the files that are passed over.
+/// Updates the scratch index from the work tree. Returns the files that are passed over.
 fn add(git: &Git, own_files: &[String]) -> Result<BTreeMap<Vec<u8>, String>, WorktreeError> {
     let unmerged = git.call("ls-files -z --unmerged", &[], &[])?;
     let list = "ls-files -z --modified --others --exclude-standard -- :(top)";
@@ -130,7 +130,7 @@ fn add(git: &Git, own_files: &[String]) -> Result<BTreeMap<Vec<u8>, String>, Wor
     Ok(passed_over)
 }
 
-/// Returns the length of a file and why it has to be passed over, if so; one that is gone does not.
+/// Returns the length of a file and why it is passed over, if it is. A missing one is not.
 fn reason_to_pass_over(root: &Utf8Path, path: &[u8], bytes_left: &mut u64) -> Option<String> {
     let file = root.as_std_path().join(OsStr::from_bytes(path));
     let found = file.symlink_metadata().ok()?;
@@ -150,10 +150,10 @@ fn reason_to_pass_over(root: &Utf8Path, path: &[u8], bytes_left: &mut u64) -> Op
     Some(format!("{} bytes, {reason}", found.len()))
 }
 
-/// Copies the index with its time: by that git knows which files may have changed within the clock's grain.
+/// Copies the index with its time, by which git recognizes files that may have changed since.
 fn copy_index(from: &Utf8Path, to: &Utf8Path) -> Result<(), WorktreeError> {
     let mut source = match files::open(from) {
-        // A repository without an index has nothing in it yet.
+        // A repository without an index has no files yet.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         opened => opened.map_err(io(&format!("could not read {from}")))?,
     };
@@ -165,7 +165,7 @@ fn copy_index(from: &Utf8Path, to: &Utf8Path) -> Result<(), WorktreeError> {
     copy().map_err(io(&format!("could not copy {from}")))
 }
 
-/// Returns whether it is an object's id: 40 hex digits, or 64.
+/// Returns whether a text is an object's id: 40 or 64 hex digits.
 pub(crate) fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -1,4 +1,4 @@
-//! Repositories for the tests of this room, made with the real git and a configuration of their own.
+//! Repositories for this module's tests, with the real git and their own configuration.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ pub(crate) struct Repo {
 }
 
 impl Repo {
-    /// On branch `main`, with nothing in it.
+    /// On branch `main`, without files.
     pub(crate) fn new() -> Self {
         let kept = tempfile::tempdir().unwrap();
         let base = Utf8Path::from_path(kept.path())
@@ -79,7 +79,7 @@ impl Repo {
                     } else {
                         Vec::new()
                     };
-                    // git renews the time of an object that it would write and that is there already.
+                    // git renews the time of an existing object that it would write.
                     let time = (!path.as_str().contains("/.git/objects/"))
                         .then(|| meta.modified().unwrap());
                     files.push(format!("{path} {} {time:?}", sha256(&content)));

@@ -127,7 +127,7 @@ fn another_work_tree_in_the_configuration_is_not_shown() {
     let error = take_snapshot(&repo.root).unwrap_err();
     let problem = " is not the work tree of a git repository";
     assert!(error.to_string().ends_with(problem), "{error}");
-    // The folder of the real one.
+    // A folder around the real work tree.
     let config = repo.root.join(".git/config");
     let text = std::fs::read_to_string(&config).unwrap();
     std::fs::write(&config, text.replace(elsewhere.as_str(), around.as_str())).unwrap();
@@ -149,7 +149,7 @@ fn change_within_clock_grain_is_seen() {
     repo.write("a", "1\n");
     age("a");
     repo.commit();
-    // The same size, the same time as git has noted for it, and no later than the index: only its content tells.
+    // The size and the time in the index are the same, and only the content differs.
     repo.write("a", "2\n");
     age("a");
     age(".git/index");

@@ -1,4 +1,4 @@
-//! The error of each mistake in a file, and what a hostile file cannot do.
+//! The error of each mistake in a file, and the limits of a hostile file.
 
 use proptest::prelude::*;
 
