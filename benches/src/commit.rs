@@ -87,7 +87,7 @@ impl Writer {
     }
 }
 
-/// Returns the time that all changes take if so many writers make them at once.
+/// Returns the time of all changes if `writers` writers make them at once.
 fn with_writers<W: Send>(
     writers: usize,
     make: impl Fn() -> W + Sync,

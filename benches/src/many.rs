@@ -1,4 +1,4 @@
-//! Calls in a project with many finished loops, beside one with a single one.
+//! Calls in a project with many finished loops, compared with a single one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn list() -> Row {
     }
 }
 
-/// Makes a project with so many finished loops: one that the program ran, and copies with other ids
+/// Makes a project with `loops` finished loops: one that the program ran, and copies with other ids
 /// and new seals. The starts between them archive most, as in years of use: a folder that held them
 /// all at once would stay slow to read.
 fn finished(loops: usize) -> TempDir {

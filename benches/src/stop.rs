@@ -18,7 +18,7 @@ pub(crate) fn rows() -> Vec<Measure> {
     ]
 }
 
-/// The argument that makes this program the work beside a stop that advances a round.
+/// The argument for the work that a stop is compared with, one that advances a round.
 pub(crate) const WRITE: &str = "--write";
 
 /// Reads a hook's input, appends a line and syncs it, replaces a file, and answers.
@@ -39,7 +39,7 @@ pub(crate) fn write() {
     println!("{{}}");
 }
 
-/// Returns the program that was built beside this one.
+/// Returns the program that was built with this one.
 pub(crate) fn program() -> PathBuf {
     let bench = std::env::current_exe().expect("a path");
     bench.with_file_name("claudex-loop")

@@ -1,4 +1,4 @@
-//! Wrong machine files in `tests/bad/`, each beside the message that it must produce.
+//! Wrong machine files in `tests/bad/`, each with the message that it must produce.
 
 use std::fs;
 use std::path::Path;

@@ -4,7 +4,6 @@ use crate::finding::value;
 use crate::patch::{self, PatchFile};
 use crate::{Finding, Severity};
 
-/// The checks.
 const CHECKS: &str = include_str!("change_checks.txt");
 /// The most findings of one review. The lightest are left out first.
 const MAX_FINDINGS: usize = 40;

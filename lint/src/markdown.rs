@@ -44,7 +44,6 @@ pub(crate) struct Document {
     pub(crate) last_line: u32,
 }
 
-/// A sentence.
 #[derive(Debug)]
 pub(crate) struct Sentence {
     pub(crate) line: u32,
@@ -60,7 +59,6 @@ pub(crate) struct Sentence {
     pub(crate) is_work: bool,
 }
 
-/// Reads a plan.
 pub(crate) fn read(text: &str) -> Document {
     let source = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut options =

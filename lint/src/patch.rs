@@ -17,7 +17,6 @@ pub(crate) enum Role {
     Other,
 }
 
-/// A changed file.
 #[derive(Debug)]
 pub(crate) struct PatchFile {
     pub(crate) path: String,

@@ -163,7 +163,7 @@ impl Asked {
             let label = option.label.trim();
             let is_plain = !label.contains(['`', '\n', '\t']) && text::plain(label) == label;
             let is_short = (1..=MAX_LABEL_CHARS).contains(&label.chars().count());
-            // These mean that nothing is decided.
+            // These decide nothing.
             let is_ours = label == MORE || count == 1 && [ELSE, NO].contains(&label);
             if !is_plain || !is_short || is_ours || !known.insert(label) {
                 let label = text::one_line(&text::shown(label), MAX_LABEL_CHARS);

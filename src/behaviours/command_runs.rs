@@ -38,7 +38,6 @@ pub(super) struct CommandEnd {
     pub(super) exit: Exit,
 }
 
-/// The end of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub(super) enum Exit {
@@ -81,7 +80,7 @@ pub(super) fn log_name(command: &str) -> String {
     format!("run-{command}.log")
 }
 
-/// Returns the last lines of a command's output, plain, with at most so many characters together.
+/// Returns the last lines of a command's output, plain, with at most `max_chars` characters in all.
 pub(super) fn tail(bytes: &[u8], max_chars: usize) -> String {
     // A character has four bytes at most.
     let bytes = &bytes[bytes.len().saturating_sub(4 * max_chars)..];
@@ -93,7 +92,7 @@ pub(super) fn tail(bytes: &[u8], max_chars: usize) -> String {
     lines[first..].join("\n").trim_matches('\n').to_owned()
 }
 
-/// Converts an error of the system about a file that is looked at.
+/// Converts the system's error about an observed file.
 pub(super) fn unobserved(what: &str) -> impl FnOnce(io::Error) -> Refusal {
     move |source| Refusal::Observe {
         what: what.to_owned(),

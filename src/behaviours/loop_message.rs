@@ -79,7 +79,7 @@ pub struct AvailableVerb {
     pub person: bool,
     /// The command line: the subcommand, the loop, and its arguments.
     pub command: String,
-    /// Whether it takes nothing but the loop.
+    /// Whether the loop is its only argument.
     #[serde(skip)]
     pub is_plain: bool,
 }

@@ -57,7 +57,6 @@ pub fn set_commands(raw: &Raw, commands: impl FnOnce() -> Result<Vec<String>, St
     }
 }
 
-/// One of the commands.
 #[derive(Debug)]
 struct Command {
     /// The plain line that the program gives.

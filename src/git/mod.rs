@@ -29,7 +29,7 @@ const CONFIG: [&str; 10] = [
     // Programs that a repository's configuration could name.
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
-    // A split index would be written beside the real one.
+    // A split index would be written next to the real one.
     "core.splitIndex=false",
     "core.untrackedCache=false",
     // A warning about line ends must not become a failure.
@@ -254,7 +254,6 @@ claudex_loop_engine::impl_diagnostic!(WorktreeError, |error| {
 });
 
 impl WorktreeError {
-    /// Makes an error with its help.
     pub(crate) fn unusable(message: impl Into<String>, help: &'static str) -> Self {
         let message = message.into();
         Self::Unusable { message, help }

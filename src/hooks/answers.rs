@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use super::input::{Event, Input};
 
-/// The tool's name.
 const TOOL: &str = "AskUserQuestion";
 /// The client's answer if the user wrote notes instead of choosing.
 const NOTES_ONLY: &str = "(notes only)";
@@ -31,7 +30,6 @@ pub struct Answer {
     pub options: Vec<(String, String)>,
 }
 
-/// The tool's response.
 #[derive(Deserialize)]
 struct Response {
     questions: Vec<Question>,

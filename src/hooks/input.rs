@@ -97,7 +97,7 @@ pub fn read(stream: impl AsFd, timeout: Duration) -> serde_json::Result<Input> {
 /// Reads an input without a limit of time or size.
 fn read_from(reader: impl Read) -> serde_json::Result<Input> {
     let mut reader = BufReader::new(reader);
-    // serde takes a list for a struct, too.
+    // serde also reads a list as a struct.
     let is_list = reader
         .fill_buf()
         .is_ok_and(|bytes| bytes.trim_ascii_start().starts_with(b"["));
@@ -150,7 +150,7 @@ fn known_tasks<'de, D: Deserializer<'de>>(
         .collect())
 }
 
-/// A stream that is read within limits. Nothing of it is buffered: a poll would not see that.
+/// A stream that is read within limits, without a buffer, which a poll would not see.
 struct BoundedStream<S> {
     stream: S,
     deadline: Instant,

@@ -1,4 +1,4 @@
-//! The facts that the program sets for a loop in hand, and declarations only for the program.
+//! The facts that the program sets for a held loop, and declarations only for the program.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -39,7 +39,7 @@ pub struct Permissions {
     pub file: Option<Utf8PathBuf>,
 }
 
-/// Facts that the program sets for a loop in hand, each once.
+/// Facts that the program sets for a held loop, each once.
 #[derive(Debug, Clone, Default)]
 pub struct ProgramFacts {
     /// The user's permissions. Without them, evidence is required and no command runs.
@@ -63,7 +63,7 @@ impl Facts for ProgramFacts {
     }
 }
 
-/// The facts of a loop in hand.
+/// The facts of a held loop.
 pub trait LoopFacts {
     /// Returns the facts, which the program sets.
     fn program_facts(&self) -> &ProgramFacts;

@@ -38,7 +38,7 @@ pub const GUARD: &str = "CLAUDEX_REVIEWER_CHILD";
 /// Variables that every program needs: folders, language, user. All `LC_*` are added.
 const ALWAYS: [&str; 6] = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER"];
 
-/// Variables that a child process gets: a short fixed list, the names given here, and [`GUARD`].
+/// Variables that a child process gets: a short fixed list, the names of this value, and [`GUARD`].
 ///
 /// Keys of other services and the client's variables are left out unless the user names them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Environment {
         }
     }
 
-    /// Sets one variable to this value, whatever ours is.
+    /// Sets one variable to this value, regardless of ours.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.fixed.push((name.into(), value.into()));

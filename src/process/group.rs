@@ -62,7 +62,7 @@ impl Group {
     /// Sends a signal to all of the group.
     pub(super) fn signal(&self, signal: Signal) {
         if !self.reaped {
-            // It fails only if nobody is left to hear it.
+            // It fails only if the group is empty.
             let _ = kill_process_group(self.id, signal);
         }
     }

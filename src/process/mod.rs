@@ -71,7 +71,7 @@ pub enum Event<'a> {
 /// Progress callback. Returning `Break` ends the child's group.
 pub type Watch<'w> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'w;
 
-/// Runs a child to its end, or ends it. Afterwards nothing of its group is alive.
+/// Runs a child to its end, or ends it. Afterwards its group is empty.
 pub fn supervise(call: &Call<'_>, watch: &mut Watch<'_>) -> ProcessOutput {
     let failure = |source| ProcessEnd::Io {
         program: call.program.to_owned(),

@@ -42,7 +42,7 @@ pub struct ProcessOutput {
     pub stdout: Vec<u8>,
     /// The number of bytes of its stdout that came after those.
     pub(crate) dropped: usize,
-    /// The end of those, in which people look for the error.
+    /// The end of those, which often has the error.
     pub(crate) stdout_end: Vec<u8>,
     pub(crate) stderr: Vec<u8>,
     /// The beginning of a line that is not complete, for each stream.

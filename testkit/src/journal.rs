@@ -5,11 +5,9 @@ use std::{fs, io};
 
 use serde_json::Value as Json;
 
-/// A loop of the project.
 #[derive(Debug, Clone)]
 pub(crate) struct Loop {
     pub(crate) id: String,
-    /// The path of its document.
     pub(crate) document: PathBuf,
     /// The folder of its journal.
     pub(crate) folder: PathBuf,

@@ -17,7 +17,6 @@ type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
 /// A suite, which returns a line about its attempts.
 type RunSuite = fn(&mut Walk) -> Result<String, Wrong>;
 
-/// The suites in their order.
 const SUITES: [(Suite, RunSuite); 7] = [
     (Suite::Walk, Walk::run),
     (Suite::Refusals, |walk| promises::refusals(walk)),

@@ -1,4 +1,4 @@
-//! A project with a user's home beside it, and the program as users, agents and the client call it.
+//! A project with a user's home, and the program as users, agents and the client call it.
 
 use std::ffi::OsStr;
 use std::io::{self, Write as _};

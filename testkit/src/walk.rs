@@ -131,7 +131,6 @@ impl Walk {
         ))
     }
 
-    /// Returns the phases that were not reached.
     pub(crate) fn unreached(&self) -> Vec<String> {
         let phases = self.machine.phases.iter().enumerate();
         let is_reached = |at: usize| self.states.iter().any(|state| state.phase == at);
@@ -144,7 +143,6 @@ impl Walk {
         self.project.restore(state + 1)
     }
 
-    /// Starts a loop in a mode.
     fn start_mode(&mut self, mode: usize) -> Result<(), Wrong> {
         let path = format!("start {}", text(&self.json["modes"][mode]["name"]));
         self.project.restore(0)?;
@@ -202,7 +200,6 @@ impl Walk {
         (journal.is_reviewed, values.collect())
     }
 
-    /// Returns the moves that can be tried in a state.
     fn moves_in(&self, state: &State) -> Vec<Move> {
         if self.machine.phases[state.phase].terminal {
             return Vec::new();
@@ -268,7 +265,6 @@ impl Walk {
         Ok(edge)
     }
 
-    /// Starts a loop in a mode.
     pub(crate) fn start(&self, mode: usize) -> io::Result<Output> {
         let mut command = self.project.command(&["start"]);
         let modes = &self.json["modes"];
@@ -289,7 +285,6 @@ impl Walk {
         feed(command, b"")
     }
 
-    /// Makes a move.
     pub(crate) fn make(&self, held: &Loop, one: &Move) -> io::Result<Output> {
         let id = held.id.as_str();
         match one {

@@ -33,7 +33,6 @@ fn main() -> miette::Result<ExitCode> {
     }
 }
 
-/// Returns the repository's folder.
 fn root() -> miette::Result<PathBuf> {
     fs_err::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).into_diagnostic()
 }

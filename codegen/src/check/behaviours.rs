@@ -13,7 +13,6 @@ use crate::model::{
 /// A transition that is taken, and the constants for its arguments.
 type Taken<'c> = (&'c At<String>, &'c [(At<String>, At<Constant>)]);
 
-/// Checks the behaviours of all phases.
 pub(super) fn behaviours(check: &Check<'_>) {
     for (at, phase) in check.machine.phases.iter().enumerate() {
         if let Some(behaviour) = &phase.on_stop {

@@ -114,7 +114,6 @@ fn incomparable(read: &Read, sign: Sign) -> Option<Diagnostic> {
     unusable(&read.key(), kind).or_else(not_count)
 }
 
-/// Returns the problem of an update of a field.
 fn update_problem(field: &Named<Field>, update: &Update) -> Option<Diagnostic> {
     let name = &field.name;
     let kind = &field.kind;

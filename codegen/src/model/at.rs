@@ -23,7 +23,6 @@ impl<T> At<T> {
         self.0.span()
     }
 
-    /// Returns the value without its place.
     pub(crate) fn into_value(self) -> T {
         self.0.into_inner()
     }

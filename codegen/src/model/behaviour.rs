@@ -214,7 +214,6 @@ impl<'m> Parameter<'m> {
     }
 }
 
-/// An outcome of a behaviour.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Outcome<'m> {
     pub(crate) name: &'static str,
@@ -226,7 +225,6 @@ pub(crate) struct Outcome<'m> {
 }
 
 impl Behaviour {
-    /// Returns the calls of all outcomes.
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
         let outcomes = self.outcomes().into_iter();
         outcomes.flat_map(|outcome| outcome.calls)
@@ -255,7 +253,6 @@ impl Behaviour {
         }
     }
 
-    /// Returns the review, if it is one.
     pub(crate) fn review(&self) -> Option<&Review> {
         match self {
             Self::Review(review) => Some(review),
@@ -263,7 +260,6 @@ impl Behaviour {
         }
     }
 
-    /// Returns whether it asks the user.
     pub(crate) fn asks(&self) -> bool {
         matches!(self, Self::Ask(_))
     }

@@ -63,7 +63,7 @@ pub enum FieldKind {
     #[display("one of a list of words")]
     #[serde(skip_deserializing)]
     OneOf(Vec<At<Word>>),
-    /// Data of this type, which is in scope where `machine!` is. Rust sets it.
+    /// Data of this type, which is in scope at `machine!`. Rust sets it.
     #[display("data of the program")]
     #[serde(skip_deserializing)]
     Data(String),

@@ -43,7 +43,7 @@ pub(super) fn complete_phases(file: &mut DeTable<'_>) -> Result<(), Diagnostic> 
     Ok(())
 }
 
-/// Adds the keys that are missing in a table, so many levels down.
+/// Adds the keys that a table lacks, down to `levels` levels.
 fn merge<'i>(own: &mut Spanned<DeValue<'i>>, other: &Spanned<DeValue<'i>>, levels: usize) {
     if let (DeValue::Table(own), DeValue::Table(other), 1..) =
         (own.get_mut(), other.get_ref(), levels)

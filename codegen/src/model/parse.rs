@@ -10,7 +10,6 @@ use super::{At, Constant, Entry, FieldKind, Machine, Named, Operand, Update};
 use crate::diagnostic::Diagnostic;
 use crate::emit::ident::{camel, type_of_kind};
 
-/// Parses a machine file.
 pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
     let mut machine = parse_form(source).map_err(|problem| vec![problem])?;
     let mut found = Vec::new();

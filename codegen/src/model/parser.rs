@@ -33,7 +33,6 @@ pub(super) fn parse_guard(scope: Scope<'_>, text: &At<String>) -> Result<Guard, 
     Ok(guard)
 }
 
-/// Parses the text of an update.
 pub(super) fn parse_update(scope: Scope<'_>, text: &At<String>) -> Result<Update, Diagnostic> {
     let mut parser = Parser::new(scope, text);
     let update = parser.update()?;

@@ -110,7 +110,6 @@ impl Transition {
         self.by.iter().any(|by| **by == actor)
     }
 
-    /// Returns whether only the user may take it.
     pub(crate) fn is_by_user_alone(&self) -> bool {
         self.is_by(Actor::Person) && !self.is_by(Actor::Agent)
     }

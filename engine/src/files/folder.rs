@@ -20,7 +20,6 @@ use super::kill_point::kill_point;
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 /// The permissions of a folder that only its owner may use.
 const PRIVATE_MODE: Mode = Mode::from_raw_mode(0o700);
-/// The permissions of a new file.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o600);
 
 /// A folder that is held open. The names of its files are single names, never paths. A file or
@@ -141,7 +140,7 @@ impl Folder {
         Ok(at)
     }
 
-    /// Opens the file or folder of a name, if it is of the kind that is wanted.
+    /// Opens the file or folder of a name, if it is of the kind `wanted`.
     fn open_as(&self, name: &str, flags: OFlags, wanted: FileType) -> io::Result<OwnedFd> {
         if flags.intersects(OFlags::RDWR | OFlags::WRONLY) {
             kill_point();

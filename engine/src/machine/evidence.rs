@@ -38,7 +38,7 @@ pub struct EvidenceRecord {
     /// The digest of the reviewed text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The reason for which open findings were rejected.
+    /// The reason why open findings were rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejecting: Option<String>,
     /// Whether it was made without a review (`CLAUDEX_EVIDENCE=optional`).

@@ -1,4 +1,4 @@
-//! A loop in hand, with its fields, and the one way to move it.
+//! A held loop with its fields, and the one way to move it.
 
 use std::fmt;
 

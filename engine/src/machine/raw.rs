@@ -36,7 +36,7 @@ pub struct Raw {
     journal: Mutex<Option<(u64, Arc<[Entry]>)>>,
 }
 
-/// Facts that a program keeps with a loop in hand.
+/// Facts that a program keeps with a held loop.
 pub trait Facts: Any + Debug + Send + Sync {
     /// Returns the facts that are also true after a transition.
     fn after_transition(&self) -> Box<dyn Facts>;

@@ -50,7 +50,7 @@ pub enum Refusal {
     Loop {
         /// The loop.
         id: LoopId,
-        /// The problem, and what the machine expects.
+        /// The problem, and the expected value.
         problem: String,
     },
     /// A behaviour could not read the files or the run that it looks at.

@@ -66,7 +66,7 @@ impl Store {
         let path = self.folder.join(ARCHIVE).join(id.as_str());
         let archive = here.subfolder(ARCHIVE).or_io("open", &path)?;
         let from = archive.subfolder(id.as_str()).or_io("open", &path)?;
-        // The document comes last: until then nobody sees the loop.
+        // The document comes last, because it makes the loop visible.
         for name in self
             .file_names(id)
             .iter()

@@ -154,7 +154,7 @@ pub struct NoteEntry {
     pub at: Timestamp,
     /// The subject, such as `run-began`.
     pub note: String,
-    /// The rest, as its writer wants it.
+    /// The rest, in a form that its writer chooses.
     pub data: Json,
 }
 

@@ -232,7 +232,7 @@ impl Store {
         Ok(Some(kept))
     }
 
-    /// Renders fields into a document that is there, and adds lines to its text.
+    /// Renders fields into an existing document, and adds lines to its text.
     pub(super) fn render(&self, fields: &Fields, found: &[u8], text: &[String]) -> Vec<u8> {
         let empty = || Document::empty(self.spec.form, self.spec.declared);
         let document = self.spec.parse(found).unwrap_or_else(|_| empty());

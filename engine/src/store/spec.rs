@@ -26,7 +26,7 @@ pub struct StateSpec {
     pub form: Form,
     /// The form of an id.
     pub ids: IdForm,
-    /// The number of loops that may be under way in one project.
+    /// The number of active loops in one project.
     pub active: Active,
     /// The names of the fields with a role.
     pub fields: HeldFields,
@@ -47,7 +47,7 @@ pub enum Form {
     Frontmatter,
 }
 
-/// The number of loops that may be under way in one project.
+/// The number of active loops in one project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Active {
     /// One.

@@ -10,7 +10,6 @@ use serde::Deserialize;
 
 use super::scenario::{self, Age};
 
-/// The pinned versions.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Pins {

@@ -131,7 +131,7 @@ impl Home {
         Ok(home)
     }
 
-    /// Prepares a program to run in the project. Nothing of our own environment reaches it.
+    /// Prepares a program to run in the project. It does not inherit our environment.
     pub(super) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command

@@ -1,11 +1,10 @@
-//! A text that is looked for in another one. `[…]` matches anything, line ends too.
+//! A text to find in another one. `[…]` matches anything, also line ends.
 
 use std::path::Path;
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-/// The sign for a gap.
 const GAP: &str = "[…]";
 
 /// The characters of frames.

@@ -19,13 +19,11 @@ use super::terminal::{self, Terminal};
 use super::words::Words;
 use super::{Row, leftovers, process};
 
-/// The limit for a whole scenario.
 const SCENARIO_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The longest time that processes may outlive their client.
 const LEFTOVERS_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The number of lines of a picture.
 const PICTURE_LINES: usize = 44;
 
 /// The session of Codex's model.
@@ -43,7 +41,6 @@ pub(super) struct Stage {
     pub(super) pictures: Option<PathBuf>,
 }
 
-/// The result of one scenario.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) took: Duration,
@@ -65,7 +62,6 @@ struct Play<'a> {
 }
 
 impl Stage {
-    /// Plays a scenario.
     pub(super) fn play(&self, row: &Row<'_>) -> Outcome {
         let began = Instant::now();
         let folder = self.folder.join(&row.label);
@@ -244,7 +240,7 @@ impl<'a> Play<'a> {
         })
     }
 
-    /// Ends what is running, and looks for processes that outlive their client.
+    /// Ends all running processes, and looks for ones that outlive their client.
     fn end(&mut self) -> miette::Result<()> {
         self.sessions.clear();
         self.terminal = None;

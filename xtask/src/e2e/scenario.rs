@@ -82,7 +82,6 @@ impl Default for Project {
     }
 }
 
-/// One step.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub(super) enum Step {
@@ -183,7 +182,6 @@ pub(super) struct Check {
     pub(super) within: u64,
 }
 
-/// Expectations about a file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct FileCheck {

@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::process::Running;
 use super::scenario::Say;
 
-/// A conversation.
 #[derive(Debug, Default)]
 pub(super) struct Session {
     /// The clients that were started, the newest last.

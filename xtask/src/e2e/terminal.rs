@@ -18,7 +18,6 @@ const SIZE: (&str, &str) = ("120", "180");
 /// The time between two looks at the screen.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The longest wait for a screen.
 const SCREEN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The time for which a screen at rest has not changed.
@@ -41,7 +40,6 @@ pub(super) struct Terminal {
     holder: Child,
 }
 
-/// The screen of a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Screen {
     pub(super) text: String,

@@ -100,7 +100,7 @@ proptest! {
         };
         prop_assert_eq!(example.is_some(), has_example(&conditions), "{:?}", example);
         if let Some(example) = example {
-            // What the example leaves out does not matter.
+            // Values that the example leaves out do not matter.
             let value = |name: &str, default: Constant| {
                 let mut parts = example.iter();
                 let text = parts.find_map(|part| part.strip_prefix(name)?.strip_prefix(" is "));
