@@ -82,8 +82,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Stops a loop like the Stop hook. Without a drafter, a clean round continues with the next
-    /// persona until each has reviewed the plan.
+    /// Stops a loop like the Stop hook. Without a drafter, clean rounds go through all personas.
     fn stop(&self, held: AnyLoop) -> Result<Step<AnyLoop>, Refused<AnyLoop>> {
         let personas = machine_personas(&TABLE).len() as u64;
         let fields = held.fields();
@@ -157,8 +156,7 @@ impl Driver<'_> {
         self.console.plain(line, line, out::HEADING);
     }
 
-    /// Returns a listener that shows the events of reviewer and drafter. It breaks after a signal,
-    /// or if another process has ended the loop.
+    /// Returns a listener for events, which breaks after a signal or if the loop has ended.
     fn watch<'w>(
         &'w self,
         held: &'w AnyLoop,
@@ -182,7 +180,6 @@ impl Driver<'_> {
             .map_err(|problem| failure(held, &problem))
     }
 
-    /// Runs the drafter on the findings of the round.
     fn draft(&self, held: &AnyLoop, drafter: &str, findings: &str) -> Result<(), Failure> {
         let text = ("text".to_owned(), json!(findings));
         let prompt = self.render(held, DRAFT, Variables::from_iter([text]))?;

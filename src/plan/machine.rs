@@ -91,7 +91,6 @@ fn load(file: &Utf8Path) -> Result<Option<Machine>, Failure> {
     Ok(checked.ok())
 }
 
-/// Returns the name of a file in messages.
 fn display_name(file: &Utf8Path) -> String {
     text::pasteable(&text::shown(file))
 }

@@ -24,8 +24,7 @@ pub type Variables = Map<String, Json>;
 /// `held.typed()` is the typed loop, `AnyLoop`, and `verb.typed()` the generated `Transition`.
 #[expect(unused_variables, reason = "the defaults ignore their arguments")]
 pub trait Extension {
-    /// Returns the program's own commands, which the help also lists. A command replaces the common
-    /// command of the same name.
+    /// Returns the program's own commands. One replaces the common command of the same name.
     fn commands(&self) -> Vec<clap::Command> {
         Vec::new()
     }

@@ -75,8 +75,7 @@ impl StateFolders {
         loops
     }
 
-    /// Returns the active loops: first those that can be opened, of these first a session's, then
-    /// by time of the last change.
+    /// Returns the active loops, sorted by whether they open, have a session, and by newest change.
     pub(super) fn active(&self) -> Vec<(Store, Listed)> {
         let mut loops = self.list(Store::list_active);
         loops.sort_by_key(|(_, one)| {
@@ -102,8 +101,7 @@ impl StateFolders {
         Some((store, listed.id))
     }
 
-    /// Finds the loop that a stop drives: the session's own, or one of no session. An error is a
-    /// note about a loop that cannot be driven.
+    /// Finds the loop that a stop drives: the session's or one of no session. An error is a note.
     pub(super) fn find_for_stop(
         &self,
         info: &ProgramInfo,

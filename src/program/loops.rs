@@ -22,8 +22,7 @@ pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
     refusal.map_or(Ok(()), |error| Err(Failure::refusal(error)))
 }
 
-/// Finds the loop with an id, or else the session's loop that its stops drive or that is archived,
-/// or else the only active one.
+/// Finds the loop with an id, or else the session's loop, or else the only active one.
 ///
 /// # Errors
 /// Returns an error if there is no such loop.

@@ -126,8 +126,7 @@ fn is_mark(edge: &EdgeAt) -> bool {
     edge.by.contains(&Actor::Agent) && edge.requires == Some(Requirement::Settled)
 }
 
-/// Returns the edge by which the next stop leaves the phase, if the agent declared that no finding
-/// is open: verdicts and edits do not change that.
+/// Returns the edge of the next stop if the agent has declared that no finding is open.
 fn decided(raw: &Raw) -> Option<EdgeAt> {
     let open = raw.open_edges();
     let mut here = raw.table().edges().filter(|edge| edge.from == raw.phase());

@@ -98,8 +98,7 @@ pub(super) fn choose(program: &Program, id: &str) -> Ended {
     Ok(Exit::Complete)
 }
 
-/// Restores an archived loop, and writes its document again if an older one replaced it, as in a
-/// checkout. Returns whether it was archived.
+/// Restores an archived loop and a replaced document. Returns whether it was archived.
 fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Failure> {
     let is_archived = store.has_archived(id);
     if is_archived {

@@ -107,8 +107,7 @@ fn allows_command(rule: &str, words: &[String]) -> bool {
     call.is_some_and(|call| call.split(' ').skip(1).all(&mut is_next))
 }
 
-/// Returns whether a rule such as `Edit(/plans/*/*.md)` or `Edit(/notes/**)` allows a relative
-/// path.
+/// Returns whether a rule such as `Edit(/plans/*/*.md)` or `Edit(/notes/**)` allows a path.
 fn allows_file(rule: &str, path: &Utf8Path) -> bool {
     let pattern = rule
         .strip_prefix("Edit(/")

@@ -1,5 +1,4 @@
-//! The commands `review` and `verify`: one round of a loop, or following a review of another
-//! process, and the commands that verify the work.
+//! The commands `review` (a round of a loop) and `verify` (commands that verify the work).
 
 use jiff::Timestamp;
 
@@ -201,8 +200,7 @@ impl Review<'_> {
     }
 }
 
-/// Runs the allowed verification commands, unless this work tree has results or the round has its
-/// verdict. The prompt has the results.
+/// Runs the verification commands for the prompt, unless they ran or the round has a verdict.
 fn verify_first(
     raw: &Raw,
     spec: &ReviewSpec,

@@ -146,8 +146,7 @@ fn describe_loop(
     })
 }
 
-/// Describes the session's own loop, or one that any session can continue. After a compaction the
-/// agent continues it; at a start the user decides.
+/// Describes a loop that this session can continue. After a compaction, the agent continues it.
 fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: bool) -> HookOutput {
     let info = program.info;
     let held = match program.app.open(store, id, Actor::Hook) {

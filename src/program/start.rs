@@ -158,8 +158,7 @@ pub(super) fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> E
     Ok(Exit::Complete)
 }
 
-/// Begins a loop with its fields, and those of the extension and the configuration. Returns it with
-/// the inactive loops that were archived first.
+/// Begins a loop. Returns it with the inactive loops that were archived first.
 ///
 /// # Errors
 /// Returns an error if a field is missing or wrong, or if the extension or the store refuses.

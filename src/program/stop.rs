@@ -162,8 +162,7 @@ impl Stop<'_> {
         None
     }
 
-    /// Adds this stop to the count for the agent's background tasks. Without a usable state home
-    /// the count is lost, and `doctor` reports it.
+    /// Counts this stop for background tasks, unless the state home is unusable (see `doctor`).
     fn count_wait(&self) -> Wait {
         // The client wakes the agent when a task ends. Shells count if they run the loop's review.
         let program = self.program.info.program;
@@ -292,8 +291,7 @@ fn approve(note: String) -> Decision {
     Decision::approve(Some(note))
 }
 
-/// Returns whether the newest journal entry is an edge by which the hook let the turn end. A later
-/// entry, such as a review, is new.
+/// Returns whether the newest journal entry is an edge by which the hook let the turn end.
 fn has_let_turn_end(raw: &Raw) -> bool {
     let table = raw.table();
     let journal = raw.recent().unwrap_or_default();

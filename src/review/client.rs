@@ -174,7 +174,7 @@ impl Client {
     }
 
     /// Returns the answer to one question, and a model's last message unless it is blank. A client
-    /// is also ended if it only retries for its silent time: it reports that every few seconds.
+    /// that only retries is ended after its idle time, since each retry is output.
     fn ask(
         &self,
         invocation: &Invocation,
@@ -221,8 +221,7 @@ impl Client {
             return (Err(Cause::new(CauseKind::Service, message)), None);
         }
         let message = session.message.take();
-        // A program may print its prompt, as `cat` does: the form of an answer in it, or the
-        // reviewed text, is no verdict.
+        // A program may print its prompt, as `cat` does. That is no verdict.
         let is_repeated = invocation.read.is_none()
             && String::from_utf8_lossy(&ended.stdout).contains(prompt.trim());
         let answer = match session.judge(&ended) {
@@ -315,7 +314,6 @@ impl Session {
     }
 }
 
-/// Returns a text for a line of progress.
 pub(super) fn short_line(text: &str) -> String {
     text::one_line(text, MAX_SHOWN_CHARS)
 }

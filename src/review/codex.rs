@@ -58,8 +58,7 @@ fn user_config() -> Table {
     text.unwrap_or_default().parse().unwrap_or_default()
 }
 
-/// Returns the MCP servers, which Codex would start outside of its sandbox. Only names without
-/// quotes are valid.
+/// Returns the MCP servers, which Codex would start outside of its sandbox.
 fn servers(config: &Table) -> impl Iterator<Item = &String> {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let servers = config.get("mcp_servers").and_then(toml::Value::as_table);

@@ -28,7 +28,6 @@ pub struct Reviewed(EvidenceRecord);
 pub struct Settled(Reviewed);
 
 impl Reviewed {
-    /// Returns the record for an edge.
     pub(crate) fn record(&self) -> &EvidenceRecord {
         &self.0
     }
@@ -198,8 +197,7 @@ impl<'r> Round<'r> {
         self.subject.as_ref() == Some(&run.began.subject)
     }
 
-    /// Returns whether a clean run reviewed another text. If each review starts clean, it then does
-    /// not count, and another review is due.
+    /// Returns whether a clean run no longer counts, since a review of another text is due.
     fn is_of_before(&self, run: &Run) -> bool {
         if !self.spec.fresh || self.blocks(run) {
             return false;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::machine::table::Severity;
 
-/// The longest `what` and `recommendation` of a finding, in characters. The rest is cut.
+/// The longest `what` and `recommendation` of a finding, in characters. The rest becomes `...`.
 pub const MAX_FINDING_CHARS: usize = 600;
 /// The longest detail line, in characters.
 pub const MAX_DETAIL_CHARS: usize = 300;

@@ -51,7 +51,7 @@ impl SubjectText {
     /// Reads the subject and, if it has changes or if `with_tree`, a snapshot of the work tree.
     ///
     /// # Errors
-    /// Returns an error if a file or the changes cannot be reviewed.
+    /// Returns an error if a file is missing, foreign or not UTF-8, or changes are unreadable.
     pub fn read(raw: &Raw, spec: &ReviewSpec, with_tree: bool) -> Result<Self, RoundError> {
         let store = raw.store();
         let (diff, tree) = if has_changes(raw, spec) {

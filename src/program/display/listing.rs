@@ -1,5 +1,4 @@
-//! `list`: the loops of the project, one row each. It reads journals and repairs nothing.
-//! docs/status.md documents the names of its JSON.
+//! `list`: one row per loop (docs/status.md). It reads journals and repairs nothing.
 
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};

@@ -1,7 +1,6 @@
 //! `report`: one loop on one page: timeline, rounds, findings, changes of the text, journal.
 //!
-//! `--format json` prints the facts, and the template renders them. docs/status.md documents their
-//! names. Nothing is written to disk.
+//! `--format json` prints the facts (docs/status.md). Nothing is written to disk.
 
 use std::collections::BTreeMap;
 

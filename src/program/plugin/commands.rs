@@ -105,8 +105,7 @@ fn render(
     })
 }
 
-/// Returns a command's arguments in the menu: `[--soak <N>] [VERSION]...`; no common command's
-/// flags.
+/// Returns the arguments in the menu: `[--soak <N>] [VERSION]...`. Flags need `is_own`.
 fn arguments(called: Option<&Command>, is_own: bool) -> String {
     let all = called.into_iter().flat_map(Command::get_arguments);
     let visible = all.filter(|argument| {
@@ -127,8 +126,7 @@ fn bash_rule(info: &ProgramInfo, call: &str) -> String {
     format!("Bash({} {call}:*)", info.program)
 }
 
-/// Returns the rules for a loop's requests, such as `Bash(taskie next:*)`: files to write, reviews,
-/// the agent's own transitions, and `status`.
+/// Returns the rules for a loop's requests: files to write, reviews, transitions, `status`.
 pub(in crate::program) fn loop_rules(program: &Program) -> Vec<String> {
     let info = program.info;
     let table = info.table;

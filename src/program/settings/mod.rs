@@ -45,7 +45,7 @@ pub const MOST_ROUNDS: u64 = 1000;
 /// The most minutes of a limit: ten years.
 const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
 
-/// The settings that hold, as serde reads them from the merged tables of all layers.
+/// The settings in effect, as serde reads them from the merged tables of all layers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Settings {

@@ -91,8 +91,7 @@ pub(super) fn find(snapshot: &Snapshot, since: Since<'_>) -> Result<Base, Worktr
     })
 }
 
-/// Returns the point where the branch left the nearest other one, and that one's name, or else the
-/// last commit.
+/// Returns where the branch left the nearest other one, and its name, or else the last commit.
 fn nearest(git: &Git) -> Result<(Option<String>, Option<String>), WorktreeError> {
     let mut base = commit_of(git, "HEAD")?;
     let mut against = None;

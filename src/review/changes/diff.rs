@@ -69,7 +69,7 @@ pub(super) fn list(
     Ok(changed)
 }
 
-/// Writes at most [`MAX_BYTES`] of text. The smallest diffs are included first, in order of path.
+/// Writes at most [`MAX_BYTES`] of text: as many of the smallest diffs as fit, in order of path.
 pub(super) fn write(
     snapshot: &Snapshot,
     differ: &Git,
