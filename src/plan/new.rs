@@ -53,7 +53,7 @@ pub(super) fn run(matches: &ArgMatches) -> Ended {
     let folder = Utf8Path::new(name);
     write(folder, clone).map_err(|error| {
         let message = match error.kind() {
-            io::ErrorKind::AlreadyExists => format!("{folder} is there already"),
+            io::ErrorKind::AlreadyExists => format!("{folder} already exists"),
             _ => format!("cannot write {folder}: {error}"),
         };
         let help = "choose another name, or go to another folder";

@@ -183,8 +183,7 @@ fn reopen(id: &str) -> Result<AnyLoop, Failure> {
         _ if store.is_running(&id) => Some("its review is running in another process".to_owned()),
         _ if session == RUN || is_unowned_review(&held) => None,
         UNKNOWN => Some(
-            "no session has taken it up yet, and the next one that ends a turn here does"
-                .to_owned(),
+            "no session has it yet, and the next one that ends a turn here takes it".to_owned(),
         ),
         session => Some(format!("session {} drives it", text::one_line(session, 80))),
     };
@@ -228,8 +227,7 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
         return Some(NextAction::new("its run", next));
     }
     let next = format!("to have it reviewed here:\n    claudex-loop run --resume {id}");
-    is_unowned_review(held)
-        .then(|| NextAction::new("its review, or a session that takes it up", next))
+    is_unowned_review(held).then(|| NextAction::new("its review, or a session that takes it", next))
 }
 
 /// Refuses `resume` for a loop of `run`, which no session drives.

@@ -68,7 +68,7 @@ impl Console {
         self.bytes_left.set(left);
         match (before, left) {
             (0, _) => {}
-            (_, 0) => self.line("it says more than is shown"),
+            (_, 0) => self.line("its further output is not shown"),
             _ => self.line(line),
         }
     }

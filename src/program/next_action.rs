@@ -33,7 +33,7 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
     if !violations.is_empty() {
         let plain = |one: &String| text::one_line(one, 300).trim_end_matches('.').to_owned();
         let violations: Vec<String> = violations.iter().map(plain).collect();
-        let fix = format!("a fix of what breaks its rules: {}", violations.join("; "));
+        let fix = format!("a fix of these violations: {}", violations.join("; "));
         return NextAction::new(fix, "fix that, then end the turn");
     }
     if let Some(own) = program.extension.next_action(held) {

@@ -40,7 +40,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     if source == "compact" {
         let followed = follow_compaction(program, input, &folders);
         notes.extend(followed.into_iter().flatten().map(|id| {
-            format!("the compaction gave this session a new id, and loop {id} has come along")
+            format!("the compaction gave this session a new id, and loop {id} belongs to it now")
         }));
     }
     let mut output = describe_loop(program, input, &folders, source);

@@ -229,7 +229,7 @@ fn print(
     let state = text::exact(raw.store().path_of(raw.id()));
     let archived = archived.iter().map(|id| {
         format!(
-            "loop {id} showed no sign of life and was archived; to bring it back once this one is over:{}",
+            "loop {id} was inactive and is archived now; to bring it back once this one is over:{}",
             info.command(&format!("resume {id}"))
         )
     });

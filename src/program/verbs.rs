@@ -157,7 +157,7 @@ pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle) {
     }
     if phase.terminal {
         out::line(&format!(
-            "It is over. Its state stays: {}",
+            "It is over. Its state is kept: {}",
             text::exact(raw.store().path_of(raw.id()))
         ));
         return;

@@ -91,14 +91,16 @@ pub enum CauseKind {
     #[error("the reviewer was ended after {}; raise the time limit, or give it less to review", Spelled(*.0))]
     TimedOut(Duration),
     /// This limit without output was reached.
-    #[error("the reviewer was ended after {} without output; see whether it waits for a login or the network", Spelled(*.0))]
+    #[error("the reviewer was ended after {} without output; check whether it waits for a login or the network", Spelled(*.0))]
     Idle(Duration),
     /// This signal, which was not ours, ended it.
-    #[error("the reviewer was killed by signal {0}; run it again, and see whether memory ran out")]
+    #[error(
+        "the reviewer was killed by signal {0}; run it again, and check whether memory ran out"
+    )]
     Crashed(i32),
     /// Another exit status than 0; 0 if only its record reports a failure.
     #[error(
-        "the reviewer failed with exit status {0}; fix what it says, or choose another reviewer"
+        "the reviewer failed with exit status {0}; fix what it reports, or choose another reviewer"
     )]
     Failed(i32),
     /// The login or the key is missing or refused.
@@ -119,7 +121,7 @@ pub enum CauseKind {
     Limit,
     /// The service failed or could not be reached.
     #[error(
-        "the reviewer’s service failed or could not be reached; see to the network, or run the review later"
+        "the reviewer’s service failed or could not be reached; check the network, or run the review later"
     )]
     Service,
     /// The review was cancelled.
@@ -132,7 +134,7 @@ pub enum CauseKind {
     #[error("the reviewer’s answer is not a verdict; run it again")]
     NotAVerdict,
     /// The system refused.
-    #[error("the reviewer could not be run; see to what the system says, then run it again")]
+    #[error("the reviewer could not be run; fix what the system reports, then run it again")]
     Io,
 }
 

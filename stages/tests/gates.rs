@@ -78,7 +78,7 @@ const BROKEN: &str = r"
 round_number: 2 => round_number: [ => 1: the file has no frontmatter that can be read
 round_number: 2 => round: 2 => 1: the frontmatter has no `round_number`
 round_number: 2 => round_number: 0 => 1: the frontmatter has no `round_number`
-Q-PO001 => Q-PO000 => 15: the question Q-PO000 is there twice
+Q-PO001 => Q-PO000 => 15: the question Q-PO000 appears twice
 - [ ] One\n =>  => 7: the question Q-PO000 has 2 of 3 boxes
 - [ ] One\n => # More\n\n- [ ] One\n => 7: the question Q-PO000 has 0 of 3 boxes
 - [ ] One\n => - [ ] One\n- [] More\n => 12: a box of the question Q-PO000 is broken

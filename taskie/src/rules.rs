@@ -42,8 +42,7 @@ pub fn violations(
     found.extend(companions.filter_map(|name| missing_companion(directory, name)));
     for (group, number) in unanswered(directory, asked) {
         let answer = Name::PostReview(group, number);
-        let problem =
-            format!("a newer review is there, and this one has no answer; write {answer}");
+        let problem = format!("a newer review exists, and this one has no answer; write {answer}");
         found.push(violation(6, Name::Review(group, number), problem));
     }
     for task in directory.active().map(Name::Task) {

@@ -163,9 +163,8 @@ fn inside_of_a_reviewer_nothing_runs() {
     command.env("CLAUDEX_REVIEWER_CHILD", "1");
     let printed = stdout(command.output().unwrap());
     assert!(
-        printed.starts_with(
-            "refused could not look at command build: this is a process of a reviewer"
-        ),
+        printed
+            .starts_with("refused could not read command build: this is a process of a reviewer"),
         "{printed}"
     );
     assert!(!project.file("ran").exists());

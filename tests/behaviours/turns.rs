@@ -30,10 +30,7 @@ fn own_phase_is_one_method() {
     let unreadable = Project::start("own", "");
     std::fs::create_dir(unreadable.file("LINES")).unwrap();
     let refused = unreadable.stop();
-    assert!(
-        refused.starts_with("refused could not look at "),
-        "{refused}"
-    );
+    assert!(refused.starts_with("refused could not read "), "{refused}");
     assert!(
         unreadable.journal().lines().count() == 1,
         "nothing was changed"

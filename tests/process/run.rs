@@ -394,8 +394,8 @@ fn only_an_unfinished_loop_of_run_is_resumed() {
         &format!("run cannot continue loop {id}: it is over (done)"),
     );
     let id = project.start(&[]);
-    refuses(&id, "no session has taken it up yet");
+    refuses(&id, "no session has it yet");
     project.sweep(&id);
-    refuses(&id, "no session has taken it up yet");
+    refuses(&id, "no session has it yet");
     project.run(&format!("run --resume {id} PLAN.md")).exits(2);
 }

@@ -286,8 +286,9 @@ fn loop_follows_its_session_through_a_compaction() {
     assert_eq!(project.field(&id, "session_id"), "s1");
 
     let message = read(&event("session-start", "4711", "s2", "compact"));
-    let user =
-        format!("claudex: the compaction gave this session a new id, and loop {id} has come along");
+    let user = format!(
+        "claudex: the compaction gave this session a new id, and loop {id} belongs to it now"
+    );
     assert_eq!(message.user, user);
     has(&message.agent, &format!("loop {id} of this session"));
     assert_eq!(project.field(&id, "session_id"), "s2");

@@ -51,7 +51,7 @@ fn new_crate_replaces_nothing() {
     fs::create_dir(desk.path.join("folder")).unwrap();
     std::os::unix::fs::symlink("nowhere", desk.path.join("link")).unwrap();
     for name in ["file", "folder", "link"] {
-        has(&desk.make(name, 1), "is there already");
+        has(&desk.make(name, 1), "already exists");
     }
     assert_eq!(
         fs::read_to_string(desk.path.join("file")).unwrap(),

@@ -59,11 +59,11 @@ impl EvidenceRecord {
         let is_enough = shown.kind == required
             || (shown.kind, required) == (Requirement::Settled, Requirement::Reviewed);
         if shown.loop_id != raw.id().as_str() {
-            Some(format!("what was shown belongs to loop {}", shown.loop_id))
+            Some(format!("the evidence belongs to loop {}", shown.loop_id))
         } else if !is_enough {
             Some(format!("only {} was shown", shown.kind))
         } else if shown.revision != raw.record().revision {
-            Some("what was shown was gathered at another revision of the loop".to_owned())
+            Some("the evidence is of another revision of the loop".to_owned())
         } else {
             None
         }

@@ -54,7 +54,7 @@ pub enum Refusal {
         problem: String,
     },
     /// A behaviour could not read the files or the run that it looks at.
-    #[error("could not look at {what}: {source}")]
+    #[error("could not read {what}: {source}")]
     Observe {
         /// The file or the run.
         what: String,

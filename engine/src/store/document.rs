@@ -225,7 +225,7 @@ fn parse_lines(lines: &[String]) -> io::Result<Mapping> {
             .ok_or_else(|| refuse("expected `key: value` with JSON or plain text"))?;
         let value = serde_yaml::to_value(value).map_err(unreadable)?;
         if map.insert(name.into(), value).is_some() {
-            return Err(refuse(&format!("the key `{name}` is there twice")));
+            return Err(refuse(&format!("the key `{name}` appears twice")));
         }
     }
     // Without a field it was cut off.

@@ -167,7 +167,7 @@ fn describe_place(id: &str, path: &Utf8Path, why: &WhyNotOurs) -> String {
 fn describe_active(id: &str, phase: Option<&str>, folder: &str) -> String {
     match phase {
         Some(phase) => format!("the loop `{id}` is already active in {folder}, in phase {phase}"),
-        None => format!("there is a loop `{id}` already in {folder}"),
+        None => format!("loop `{id}` already exists in {folder}"),
     }
 }
 

@@ -236,7 +236,8 @@ impl Call {
         let store = now.raw().store();
         store.log(&format!("{id} {name} by {}: now {phase}", self.actor));
         let failure = |problem| {
-            let subject = format!("plan {id}: what follows from {name} was not done: {problem}");
+            let subject =
+                format!("plan {id}: {name} was recorded, but the work after it failed: {problem}");
             let failure = Failure::refuse(subject, "make room or the folder writable");
             failure.exiting(Exit::Internal)
         };

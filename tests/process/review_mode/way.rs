@@ -33,7 +33,7 @@ fn review_from_start_to_summary_touches_no_file() {
     project.answers(
         "status",
         0,
-        "waits for: its review, or a session that takes it up",
+        "waits for: its review, or a session that takes it",
     );
     project.fire().blocked();
     let next = format!("run the review:\n    claudex-loop review {id}");
