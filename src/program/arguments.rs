@@ -156,7 +156,6 @@ pub(super) enum Command {
     },
 }
 
-/// A hook.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum Hook {
     /// The Stop hook
@@ -173,7 +172,6 @@ pub(super) enum Hook {
     PreToolUse,
 }
 
-/// The arguments of `review`.
 #[derive(Debug, Args)]
 pub(super) struct Review {
     /// The loop [default: the active one]
@@ -187,7 +185,6 @@ pub(super) struct Review {
     pub(super) follow: bool,
 }
 
-/// The arguments of `status` and `journal`.
 #[derive(Debug, Args)]
 pub(super) struct Look {
     #[command(flatten)]
@@ -196,7 +193,6 @@ pub(super) struct Look {
     pub(super) format: Format,
 }
 
-/// The arguments of `report`.
 #[derive(Debug, Args)]
 pub(super) struct Report {
     #[command(flatten)]
@@ -206,7 +202,6 @@ pub(super) struct Report {
     pub(super) format: ReportFormat,
 }
 
-/// The form of a report.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum ReportFormat {
     /// A page for a browser
@@ -235,20 +230,17 @@ pub(super) struct LoopArgs {
 }
 
 impl LoopArgs {
-    /// Returns the actor of a call with these arguments.
     pub(super) fn actor(&self) -> Actor {
         Caller::from_env().actor(self.from_prompt)
     }
 }
 
-/// The subcommands of `config`.
 #[derive(Debug, Subcommand)]
 pub(super) enum Config {
     /// Print every setting that holds here, with its source
     Show(Format),
 }
 
-/// The commands of `plugin`.
 #[derive(Debug, Subcommand)]
 pub(super) enum Plugin {
     /// Write the plugin's folder: hooks, launcher, slash commands

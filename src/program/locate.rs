@@ -68,7 +68,6 @@ impl StateFolders {
         loops.collect()
     }
 
-    /// Returns this project's loops that `list` finds, newest first.
     pub(super) fn newest(&self, list: fn(&Store) -> Vec<Listed>) -> Vec<(Store, Listed)> {
         let mut loops = self.list(list);
         loops.sort_by_key(|(_, listed)| Reverse(listed.modified));

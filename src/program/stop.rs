@@ -83,7 +83,6 @@ struct Stop<'a> {
 }
 
 impl Stop<'_> {
-    /// Runs the steps from opening the loop to rendering the decision, and adds notes for the user.
     fn run_steps(&self, notes: &mut Vec<String>) -> Result<Decision, String> {
         let held = self.open()?;
         notes.extend_from_slice(held.raw().repairs());

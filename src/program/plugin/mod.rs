@@ -86,7 +86,6 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     Ok(files)
 }
 
-/// Returns the manifest without keys that the package lacks.
 fn manifest(program: &Program, name: &str, info: &PluginInfo) -> String {
     let doc = program.info.table.doc;
     let description = format!("{doc} Needs the program {}.", program.info.program);

@@ -30,7 +30,6 @@ const VARIABLES: [(&str, &str); 4] = [
     ("limits.stale-minutes", "STALE_MINUTES"),
 ];
 const MAX_ERROR_CHARS: usize = 500;
-/// The help for errors without their own.
 const EXAMPLE_HELP: &str = "compare it with the example in docs/configuration.md";
 
 /// One setting with its source.
