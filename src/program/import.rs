@@ -1,6 +1,6 @@
 //! `import FILE`: continues a state document that the program did not write, at its phase.
 //!
-//! The loop keeps its id, its start time and, in the state folder, its findings.
+//! The loop keeps its id, its start time and, if it was in the state folder, its findings.
 
 use camino::{Utf8Path, Utf8PathBuf};
 

@@ -33,7 +33,7 @@ pub(super) fn give_up(info: &ProgramInfo, id: &str, words: &str) -> String {
     })
 }
 
-/// Returns the user's options for such a loop, or `None` if the error has them.
+/// Returns the user's options after an error, or `None` if the error has them.
 fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> {
     Some(match error {
         Refusal::Loop { id, .. } => {

@@ -110,7 +110,7 @@ pub struct PluginInfo {
     pub commands: &'static [CommandInfo],
     /// Files that are copied unchanged, named by their paths.
     pub files: &'static [Message],
-    /// Permission rules of each command after which a loop can continue, after the machine's own.
+    /// More permission rules of each command after which a loop can continue.
     pub permits: &'static [&'static str],
     /// The machine as Markdown.
     pub spec: &'static str,

@@ -50,7 +50,7 @@ pub fn name(raw: &Raw, spec: &ReviewSpec) -> String {
     }
 }
 
-/// Returns the name of the round, as `round 2 of 3` if the machine has the last round's field.
+/// Returns the round's name, with the last round if the machine has it: `round 2 of 3`.
 pub fn full_name(raw: &Raw, spec: &ReviewSpec) -> String {
     let name = name(raw, spec);
     if spec.is_numbered() || raw.table().state.field(MAX_ROUNDS).is_none() {

@@ -117,7 +117,7 @@ pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
 }
 
 impl Program {
-    /// Changes the loop of [`loop_flag`](super::loop_flag), or the active one. Prints a next step.
+    /// Changes the given ([`loop_flag`](super::loop_flag)) or active loop. Prints the next step.
     ///
     /// # Errors
     /// Returns an error if the loop is not found or `run` fails.

@@ -11,7 +11,7 @@ use super::client::{Invocation, Session, cause_of, message_line, short_line, tex
 use super::findings::Findings;
 use super::settings::ReviewerSettings;
 
-/// Its own variables: login, service, and telemetry switches.
+/// The variables in addition to the common ones: login, service, and telemetry switches.
 const VARIABLES: &str = "CLAUDE_CONFIG_DIR CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX \
     ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS API_TIMEOUT_MS \
     CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_TMPDIR CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC \

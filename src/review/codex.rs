@@ -15,7 +15,7 @@ use super::cause::{Cause, CauseKind};
 use super::client::{Invocation, Session, cause_of, message_line, short_line, text_of};
 use super::settings::ReviewerSettings;
 
-/// Its own variables.
+/// The variables that Codex gets in addition to the common ones.
 const VARIABLES: &str =
     "CODEX_HOME CODEX_API_KEY OPENAI_API_KEY OPENAI_BASE_URL CODEX_CA_CERTIFICATE";
 

@@ -197,7 +197,7 @@ impl<'r> Round<'r> {
         self.subject.as_ref() == Some(&run.began.subject)
     }
 
-    /// Returns whether a clean run no longer counts, since a review of another text is due.
+    /// Returns whether a clean run reviewed another text, and each review starts clean.
     fn is_of_before(&self, run: &Run) -> bool {
         if !self.spec.fresh || self.blocks(run) {
             return false;

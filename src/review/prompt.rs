@@ -22,7 +22,7 @@ use crate::{template, text};
 const MAX_SUBJECT_BYTES: usize = 512 * 1024;
 /// The help for a subject that is too large.
 pub const SPLIT_HELP: &str = "split it into parts, each with a loop of its own";
-/// The most earlier rounds in a prompt. The newest count.
+/// The most earlier rounds in a prompt, which are the newest ones.
 const MAX_EARLIER_ROUNDS: usize = 20;
 const MAX_KNOWN_FINDINGS: usize = 60;
 const MAX_FIELD_CHARS: usize = 1000;

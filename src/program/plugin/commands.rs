@@ -105,7 +105,7 @@ fn render(
     })
 }
 
-/// Returns the arguments in the menu: `[--soak <N>] [VERSION]...`. Flags need `is_own`.
+/// Returns the arguments in the menu: `[--soak <N>] [VERSION]...`. Common commands show no flags.
 fn arguments(called: Option<&Command>, is_own: bool) -> String {
     let all = called.into_iter().flat_map(Command::get_arguments);
     let visible = all.filter(|argument| {

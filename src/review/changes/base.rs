@@ -1,8 +1,8 @@
 //! The base of a work tree's changes: where its branch left another one, or else its last commit.
 //!
-//! By default, the other branch is the one with the fewest commits since. Its own copies on a
-//! remote are excluded, and branches that contain all of its commits, such as a backup, except main
-//! branches and its upstream, since a new branch has no other commits. A main branch is compared
+//! By default, the other branch is the nearest one in commits, but no copy of the branch on a
+//! remote. Branches that contain all of its commits, such as a backup, count only if they are a
+//! main branch or its upstream, since a new branch has no other commits. A main branch is compared
 //! only with its copies, because another branch would include other people's work.
 
 use crate::git::Git;
