@@ -30,8 +30,6 @@ pub struct ConfiguredCommand {
 }
 
 impl ConfiguredCommand {
-    /// The default time of a command, which is less than that of the plugin's Stop hook.
-    pub const USUAL_TIMEOUT: Duration = Duration::from_secs(50);
     /// The longest time that a table may give: a minute less than a client gives a hook by default.
     pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(540);
 
@@ -46,8 +44,9 @@ impl ConfiguredCommand {
     }
 }
 
+/// Returns the default time of a command, which is less than that of the plugin's Stop hook.
 fn usual_timeout() -> Duration {
-    ConfiguredCommand::USUAL_TIMEOUT
+    Duration::from_secs(50)
 }
 
 /// Reads the timeout of a command.

@@ -26,8 +26,6 @@ use self::group::Group;
 use self::limits::Limits;
 pub use self::output::{ProcessEnd, ProcessOutput, Stream};
 
-/// The time between two questions to the watcher while the child is silent.
-const TICK_INTERVAL: Duration = Duration::from_millis(100);
 /// The time between two looks at a silent child.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The time for which others may hold the streams after the child itself has exited.
@@ -38,9 +36,6 @@ const TERM_GRACE_TIME: Duration = Duration::from_secs(2);
 const SETTLE_TIME: Duration = Duration::from_millis(500);
 /// The longest read after KILL, because a process that left the group may write forever.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The exit status of a shell whose command was ended by signal n is this plus n.
-const SHELL_SIGNAL_BASE: i32 = 128;
 
 /// A call of a program: arguments, input, environment and limits.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +59,7 @@ pub struct Call<'a> {
 pub enum Event<'a> {
     /// The child wrote a line, which is not blank: its bytes without the line end, at most 4 MiB.
     Line(Stream, &'a [u8]),
-    /// About ten times a second, whether the child writes or not.
+    /// At least every 20 milliseconds, and whenever the child writes.
     Tick,
 }
 
@@ -115,7 +110,6 @@ impl Running {
         call: &Call<'_>,
         failure: impl FnOnce(io::Error) -> ProcessEnd,
     ) -> Result<Self, ProcessEnd> {
-        let begun = Instant::now();
         let file = find_installed(call.program, call.directory).ok_or_else(|| {
             ProcessEnd::NotInstalled {
                 program: call.program.to_owned(),
@@ -142,31 +136,23 @@ impl Running {
         thread::spawn(move || drop(stdin.write_all(&bytes)));
         read(Stream::Stdout, stdout, sender.clone());
         read(Stream::Stderr, stderr, sender.clone());
-        let last_output = Instant::now();
         Ok(Self {
             group,
             messages,
             _sender: sender,
             output: ProcessOutput::default(),
             open: 2,
-            begun,
-            last_output,
+            begun: Instant::now(),
+            last_output: Instant::now(),
         })
     }
 
     /// Waits until the child has ended, or has to be ended. Returns the reason in the second case.
     fn follow(&mut self, limits: Limits, watch: &mut Watch<'_>) -> Option<ProcessEnd> {
-        let mut last_tick = Instant::now();
         let mut exited: Option<Instant> = None;
         loop {
-            if self.take(watch).is_break() {
+            if self.take(watch).is_break() || watch(Event::Tick).is_break() {
                 return Some(ProcessEnd::Stopped);
-            }
-            if last_tick.elapsed() >= TICK_INTERVAL {
-                last_tick = Instant::now();
-                if watch(Event::Tick).is_break() {
-                    return Some(ProcessEnd::Stopped);
-                }
             }
             if exited.is_none() && self.group.has_exited() {
                 exited = Some(Instant::now());
@@ -208,10 +194,10 @@ impl Running {
         }
     }
 
-    /// Returns the end of a child that we did not end. A signal may have ended it with its session
-    /// before ours comes, so the watcher has a moment to ask for a stop.
+    /// Returns the end of a child that we did not end. If a signal ended it (a shell then exits with
+    /// a status above 128), its whole session may be ending: the watcher has a moment to say so.
     fn own_end(&mut self, status: ExitStatus, watch: &mut Watch<'_>) -> ProcessEnd {
-        let signalled = status.code().is_none_or(|code| code > SHELL_SIGNAL_BASE);
+        let signalled = status.code().is_none_or(|code| code > 128);
         let exited = Instant::now();
         while signalled && exited.elapsed() < LINGER_TIMEOUT {
             if watch(Event::Tick).is_break() {
