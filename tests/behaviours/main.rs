@@ -2,8 +2,8 @@
 //!
 //! The crate in `crate/` is built once. Each test runs its program in an awkward folder.
 
-#[path = "../support/stranger.rs"]
-mod stranger;
+#[path = "../support/outside_crate.rs"]
+mod outside_crate;
 
 mod ask;
 mod docs;

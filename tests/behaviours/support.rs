@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use crate::stranger::{Crate, ours, target};
+use crate::outside_crate::{Crate, ours, target};
 
 /// Returns the program, which the first test builds.
 fn program() -> &'static Path {

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use crate::support::{Background, Project, ends, has, tree, wait_for};
 
 /// The reviewer `held`, which waits for the test.
-struct Held {
+struct HeldReviewer {
     pipe: PathBuf,
 }
 
-impl Held {
+impl HeldReviewer {
     fn new(project: &Project) -> Self {
         let pipe = project.home.join("a reviewer's pipe");
         assert!(
@@ -146,7 +146,7 @@ fn follower(project: &Project, id: &str, reviewer: &str) -> (Background, impl Fn
 #[test]
 fn second_review_follows_the_running_one() {
     let (project, id) = Project::reviewing(&[]);
-    let held = Held::new(&project);
+    let held = HeldReviewer::new(&project);
     let first = project.background_review(&id, "--reviewer held");
     let (interrupted, _) = follower(&project, &id, "fake-clean");
     interrupted.signal("TERM");
@@ -173,7 +173,7 @@ fn follower_of_killed_review_may_run_it_again() {
 #[test]
 fn loop_cancelled_during_review_takes_no_findings() {
     let (project, id) = Project::reviewing(&[]);
-    let held = Held::new(&project);
+    let held = HeldReviewer::new(&project);
     let review = project.background_review(&id, "--reviewer held");
     project.answers("status", 0, "(running)");
     project.run(&format!("cancel {id}")).exits(0);

@@ -1,5 +1,5 @@
 //! The smoke tests: whole loops, on our own program and on the one that is built outside of the
-//! workspace (`tests/reuse/outside.rs`).
+//! workspace (`tests/reuse/packed_plan_loop.rs`).
 
 use crate::support::{Project, has};
 

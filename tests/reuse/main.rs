@@ -2,22 +2,22 @@
 
 #[path = "../support/machines.rs"]
 mod machines;
-#[path = "../support/stranger.rs"]
+#[path = "../support/outside_crate.rs"]
 mod support;
 
 mod absent_edges;
 mod all_pairs;
-mod asking;
+mod bare_library;
 mod document;
 mod engine;
 mod new;
-mod outside;
 mod own_loop;
 mod packages;
+mod packed_plan_loop;
 mod project;
+mod question_options;
 mod reviews;
 mod stops;
-mod stranger;
 mod subjects;
-mod verifying;
+mod verification;
 mod visits;

@@ -9,12 +9,12 @@ use claudex_testkit::has;
 use crate::project::output_text;
 
 /// A folder for new crates, whose path has a space, a quote and a letter outside ASCII.
-struct Desk {
+struct Temp {
     _folder: tempfile::TempDir,
     path: PathBuf,
 }
 
-impl Desk {
+impl Temp {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a beginner's désk");
@@ -46,24 +46,24 @@ impl Desk {
 
 #[test]
 fn new_crate_replaces_nothing() {
-    let desk = Desk::new();
-    fs::write(desk.path.join("file"), "mine\n").unwrap();
-    fs::create_dir(desk.path.join("folder")).unwrap();
-    std::os::unix::fs::symlink("nowhere", desk.path.join("link")).unwrap();
+    let temp = Temp::new();
+    fs::write(temp.path.join("file"), "mine\n").unwrap();
+    fs::create_dir(temp.path.join("folder")).unwrap();
+    std::os::unix::fs::symlink("nowhere", temp.path.join("link")).unwrap();
     for name in ["file", "folder", "link"] {
-        has(&desk.make(name, 1), "already exists");
+        has(&temp.make(name, 1), "already exists");
     }
     assert_eq!(
-        fs::read_to_string(desk.path.join("file")).unwrap(),
+        fs::read_to_string(temp.path.join("file")).unwrap(),
         "mine\n"
     );
-    assert_eq!(fs::read_dir(desk.path.join("folder")).unwrap().count(), 0);
-    assert!(!desk.path.join("nowhere").exists());
+    assert_eq!(fs::read_dir(temp.path.join("folder")).unwrap().count(), 0);
+    assert!(!temp.path.join("nowhere").exists());
 }
 
 #[test]
 fn new_crate_has_a_name_that_compiles() {
-    let desk = Desk::new();
+    let temp = Temp::new();
     let long = "x".repeat(65);
     // Names that crates, Rust or the types of generated modules cannot have.
     let wrong = ["", "x y", "a\u{1b}[2J", &long];
@@ -71,9 +71,9 @@ fn new_crate_has_a_name_that_compiles() {
                     any-loop done fields finish from in-phase into iterator loop mode on-stop option phase remind result start string \
                     transition vec verb writing";
     for name in reserved.split(' ').chain(wrong) {
-        assert!(!desk.make(name, 2).contains('\u{1b}'), "{name:?}");
+        assert!(!temp.make(name, 2).contains('\u{1b}'), "{name:?}");
     }
-    assert_eq!(fs::read_dir(&desk.path).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(&temp.path).unwrap().count(), 0);
 
     let longest = "a-b_".repeat(16);
     for name in [
@@ -85,8 +85,8 @@ fn new_crate_has_a_name_that_compiles() {
         "raw",
         &longest[..63],
     ] {
-        desk.make(name, 0);
-        let machine = fs::read_to_string(desk.path.join(name).join("machine.toml")).unwrap();
+        temp.make(name, 0);
+        let machine = fs::read_to_string(temp.path.join(name).join("machine.toml")).unwrap();
         if let Err(found) = claudex_build::check_source("machine.toml", &machine) {
             panic!("{name}: {found}");
         }

@@ -1,6 +1,6 @@
 //! Our crates as a registry gets them: packed by `cargo package` and unpacked.
 //!
-//! Other tests build them: `outside` our program, and `own_loop` another one.
+//! Other tests build them: `packed_plan_loop` our program, and `own_loop` another one.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use stages::contract::Rule;
 
-use crate::holds::holds;
+use crate::invariants::holds;
 use crate::support::{EXAMPLE, completed, find_rules, read_summary, with};
 
 #[test]

@@ -1,8 +1,8 @@
 //! The Summary Contract, through its public functions.
 
-mod holds;
 mod hostile;
-mod lenient;
+mod invariants;
+mod lenient_reader;
 mod rules;
 mod support;
 mod validate;

@@ -1,7 +1,7 @@
 //! The commands of docs/stages.md work.
 
 use crate::documents::{check_marketplace, commands, read};
-use crate::support::{Project, Said};
+use crate::support::{Project, Ran};
 
 /// Returns a pipeline that asks the user about its failed second stage.
 fn asking() -> Project {
@@ -10,7 +10,7 @@ fn asking() -> Project {
     project
 }
 
-fn run(command: &str) -> Said {
+fn run(command: &str) -> Ran {
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
     match *words.first().unwrap() {
         "answer" => asking().person(&["answer", "Retry"]),

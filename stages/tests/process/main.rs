@@ -1,17 +1,17 @@
 //! The program as users, agents and hooks call it.
 
-mod asked;
 mod demo;
 mod docs;
 #[path = "../../../tests/support/documents.rs"]
 mod documents;
-mod killed;
+mod kills;
 mod kit;
-mod page;
-mod refused;
+mod lifecycle;
+mod messages;
+mod questions;
+mod refusals;
+mod report;
 #[path = "../../../tests/support/seal.rs"]
 mod seal;
-mod shown;
 mod support;
-mod taken_up;
-mod way;
+mod take_up;

@@ -12,9 +12,9 @@ pub(crate) const STATE: &str = "requirements/.requirements-state.local.md";
 
 /// The outcome of a call of the program.
 #[derive(Debug)]
-pub(crate) struct Said(Output);
+pub(crate) struct Ran(Output);
 
-impl Said {
+impl Ran {
     #[track_caller]
     pub(crate) fn done(self) -> String {
         assert_eq!(self.0.code, Some(0), "{}{}", self.0.out, self.0.err);
@@ -65,18 +65,18 @@ impl Project {
     }
 
     /// Calls the program as a user in a terminal.
-    pub(crate) fn person(&self, arguments: &[&str]) -> Said {
-        Said(self.folder.person(arguments).unwrap())
+    pub(crate) fn person(&self, arguments: &[&str]) -> Ran {
+        Ran(self.folder.person(arguments).unwrap())
     }
 
     /// Calls the program as the agent of the session.
-    pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
-        Said(self.folder.agent(arguments).unwrap())
+    pub(crate) fn agent(&self, arguments: &[&str]) -> Ran {
+        Ran(self.folder.agent(arguments).unwrap())
     }
 
     /// Calls the program as the agent of another session.
-    pub(crate) fn agent_of(&self, session: &str, arguments: &[&str]) -> Said {
-        Said(self.folder.agent_of(session, arguments).unwrap())
+    pub(crate) fn agent_of(&self, session: &str, arguments: &[&str]) -> Ran {
+        Ran(self.folder.agent_of(session, arguments).unwrap())
     }
 
     /// Copies the current project, for [`Self::restore`].
@@ -103,11 +103,10 @@ impl Project {
 
     /// Calls a hook of the session with this input, and returns its output.
     pub(crate) fn hook(&self, name: &str, input: &Value) -> String {
-        Said(
-            self.folder
-                .hook(name, input.to_string().as_bytes())
-                .unwrap(),
-        )
+        Ran(self
+            .folder
+            .hook(name, input.to_string().as_bytes())
+            .unwrap())
         .done()
     }
 
@@ -178,7 +177,7 @@ impl Project {
     }
 
     /// Writes and reports a summary.
-    pub(crate) fn report(&self, status: &str, flags: &str) -> Said {
+    pub(crate) fn report(&self, status: &str, flags: &str) -> Ran {
         self.summary(status, flags);
         self.agent(&["report"])
     }

@@ -1,4 +1,4 @@
-//! The commands of docs/taskie.md work, and its tests exist.
+//! The commands of docs/taskie.md work, and each permits its next steps.
 
 use std::path::Path;
 

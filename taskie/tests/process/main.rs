@@ -1,8 +1,9 @@
 //! Taskie's program as users, agents and clients call it.
 
 mod advance;
+mod attacks;
 mod commands;
-mod continued;
+mod continue_plan;
 mod demo;
 mod docs;
 #[path = "../../../tests/support/documents.rs"]
@@ -12,7 +13,6 @@ mod kit;
 mod outcomes;
 mod real_use;
 mod seed;
-mod seventeen;
-mod sly;
+mod slash_commands;
 mod support;
-mod taken_up;
+mod take_up;

@@ -7,18 +7,18 @@ use claudex_testkit::has;
 use serde_json::json;
 
 use crate::seed::in_review;
-use crate::support::{ID, Project, Said, names, task_file};
+use crate::support::{ID, Project, Ran, names, task_file};
 
 /// Types a slash command in another session.
-fn other_session(project: &Project, prompt_id: &str, command: &str, words: &str) -> Said {
+fn other_session(project: &Project, prompt_id: &str, command: &str, words: &str) -> Ran {
     let input = json!({
         "session_id": "other", "hook_event_name": "UserPromptSubmit", "cwd": project.root,
         "prompt": format!("/taskie:{command} {words}"), "prompt_id": prompt_id,
     });
     let hook = project.folder.hook("prompt", input.to_string().as_bytes());
-    Said(hook.unwrap()).done();
+    Ran(hook.unwrap()).done();
     let arguments = [command, "--from-prompt"];
-    Said(project.folder.agent_of("other", &arguments).unwrap())
+    Ran(project.folder.agent_of("other", &arguments).unwrap())
 }
 
 /// Makes everything below a folder a day old.

@@ -13,9 +13,9 @@ pub(crate) const TABLE: &str =
 
 /// The outcome of a call of the program.
 #[derive(Debug)]
-pub(crate) struct Said(pub(crate) Output);
+pub(crate) struct Ran(pub(crate) Output);
 
-impl Said {
+impl Ran {
     #[track_caller]
     pub(crate) fn done(self) -> String {
         assert_eq!(self.0.code, Some(0), "{self:?}");
@@ -81,30 +81,30 @@ impl Project {
     }
 
     /// Calls the program as a user in a terminal.
-    pub(crate) fn person(&self, arguments: &[&str]) -> Said {
-        Said(self.folder.person(arguments).unwrap())
+    pub(crate) fn person(&self, arguments: &[&str]) -> Ran {
+        Ran(self.folder.person(arguments).unwrap())
     }
 
     /// Calls the program as the agent of the session.
-    pub(crate) fn agent(&self, arguments: &[&str]) -> Said {
-        Said(self.folder.agent(arguments).unwrap())
+    pub(crate) fn agent(&self, arguments: &[&str]) -> Ran {
+        Ran(self.folder.agent(arguments).unwrap())
     }
 
     /// Types a slash command in the session, and runs its line.
-    pub(crate) fn slash(&self, command: &str, words: &str) -> Said {
+    pub(crate) fn slash(&self, command: &str, words: &str) -> Ran {
         let prompt = format!("/taskie:{command} {words}");
         self.prompts.set(self.prompts.get() + 1);
         let input = json!({
             "session_id": SESSION, "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": self.root, "prompt_id": self.prompts.get().to_string(),
         });
         let hook = self.folder.hook("prompt", input.to_string().as_bytes());
-        Said(hook.unwrap()).done();
+        Ran(hook.unwrap()).done();
         self.agent(&[command, "--from-prompt"])
     }
 
     /// Stops. Returns the decision, and the reason or the line for the user.
     pub(crate) fn stop(&self) -> (String, String) {
-        let message = Said(self.folder.stop().unwrap()).done();
+        let message = Ran(self.folder.stop().unwrap()).done();
         let decision: Value = serde_json::from_str(&message).unwrap();
         let text = |key: &str| decision[key].as_str().unwrap_or_default().to_owned();
         match decision["hookSpecificOutput"]["additionalContext"].as_str() {
@@ -126,7 +126,7 @@ impl Project {
     }
 
     /// Runs a review with a finding of this severity, or none.
-    pub(crate) fn review(&self, severity: Option<&str>) -> Said {
+    pub(crate) fn review(&self, severity: Option<&str>) -> Ran {
         self.says(severity);
         self.agent(&["review"])
     }

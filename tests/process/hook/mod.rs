@@ -1,8 +1,8 @@
 //! The Stop hook, phase by phase, as a client sees it: its answers and its effect on the loop.
 
-mod beside;
 mod drafting;
 mod evidence;
-mod failing;
+mod failed_and_running_reviews;
+mod other_hooks;
 mod permission;
 mod rounds;

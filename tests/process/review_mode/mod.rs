@@ -1,10 +1,10 @@
 //! Review mode: it turns changes into findings and reports, and changes no byte of the project.
 
+mod caveats;
 mod changes;
-mod ends;
 mod hostile;
-mod killed;
-mod way;
+mod kills;
+mod lifecycle;
 
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 
 mod calls;
 mod choice;
-mod left;
+mod interruption;
 mod session;
 mod table;
 
@@ -16,12 +16,12 @@ use crate::support::{
 };
 
 /// A project in round 1 whose PATH has the programs of a test and no real client.
-struct Bench {
+struct Setup {
     project: Project,
     id: String,
 }
 
-impl Bench {
+impl Setup {
     fn new() -> Self {
         let (project, id) = Project::reviewing(&[]);
         let path = format!("{}:{}", bin(&project).display(), path_without_clients());
@@ -163,17 +163,17 @@ fn claude_fails(error: &str, status: Value, text: &str) -> String {
 
 #[test]
 fn long_failure_of_client_is_told_whole() {
-    let bench = Bench::new();
+    let setup = Setup::new();
     let page = "Visit a page. ".repeat(14);
     let message = format!("We’re currently experiencing high demand. {page}Try again at 6:38 AM.");
-    bench.install("codex", &codex_fails(&message));
-    bench.review("codex", "").exits(5);
-    let block = bench.project.fire().blocked();
+    setup.install("codex", &codex_fails(&message));
+    setup.review("codex", "").exits(5);
+    let block = setup.project.fire().blocked();
     has(&block, "Try again at 6:38 AM.\n");
     lacks(&block, "AM..");
-    bench.review("codex", "").exits(5);
-    let note = bench.project.fire().approved();
-    let id = &bench.id;
+    setup.review("codex", "").exits(5);
+    let note = setup.project.fire().approved();
+    let id = &setup.id;
     begins(
         &note,
         "claudex: the review gave no verdict: the reviewer’s service",

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{
-    Bench, claude_ends, claude_fails, claude_session, clean, codex_answers, codex_fails,
+    Setup, claude_ends, claude_fails, claude_session, clean, codex_answers, codex_fails,
     codex_turn, complains, one_finding, says,
 };
 use crate::support::has;
@@ -48,12 +48,12 @@ const ELSEWHERE: [(&str, &str, &str); 3] = [
     ),
     (
         "interrupted",
-        include_str!("left.rs"),
+        include_str!("interruption.rs"),
         "review_interrupted_ends_its_group_and_runs_again",
     ),
     (
         "killed",
-        include_str!("left.rs"),
+        include_str!("interruption.rs"),
         "review_killed_runs_again_by_same_line",
     ),
 ];
@@ -183,11 +183,11 @@ fn documented_rows_are_the_ones_played() {
 #[test]
 fn each_row_comes_to_what_the_table_says() {
     let rows = rows();
-    let bench = Bench::new();
-    let copy = bench.project.copy();
+    let setup = Setup::new();
+    let copy = setup.project.copy();
     for (name, script, limits) in cases() {
-        bench.project.restore(&copy);
-        bench.limit(limits);
+        setup.project.restore(&copy);
+        setup.limit(limits);
         let row = rows
             .iter()
             .find(|row| row.name == name)
@@ -195,27 +195,27 @@ fn each_row_comes_to_what_the_table_says() {
         let is_claude = name.starts_with("claude-") || BY_CLAUDE.contains(&name);
         let client = if is_claude { "claude" } else { "codex" };
         if !script.is_empty() {
-            bench.install(client, &script);
+            setup.install(client, &script);
         }
-        let ran = bench.review(client, "");
+        let ran = setup.review(client, "");
         assert_eq!(ran.code, 5, "{name}: {ran:?}");
         let message = row.said.replace('’', "'");
         let quotes_it =
             |text: &str| assert!(text.replace('’', "'").contains(&message), "{name}: {text}");
         quotes_it(&ran.out);
-        assert_eq!(bench.outcome(), row.outcome, "{name}");
-        let findings = bench.project.findings(&bench.id, 1);
+        assert_eq!(setup.outcome(), row.outcome, "{name}");
+        let findings = setup.project.findings(&setup.id, 1);
         assert!(!findings.exists(), "{name}: no findings without a verdict");
-        let fired = bench.project.fire();
+        let fired = setup.project.fire();
         match row.then.as_str() {
             "waits" => quotes_it(&fired.approved()),
             "retried" => {
                 let reason = fired.blocked();
-                has(&reason, &format!("{}-runner.sh", bench.id));
+                has(&reason, &format!("{}-runner.sh", setup.id));
                 quotes_it(&reason);
             }
             other => panic!("{name}: {other}"),
         }
-        assert_eq!(bench.project.field(&bench.id, "failures"), "1", "{name}");
+        assert_eq!(setup.project.field(&setup.id, "failures"), "1", "{name}");
     }
 }

@@ -3,5 +3,5 @@
 mod attempts;
 mod evidence;
 mod helpers;
-mod killed;
+mod lock_and_disk;
 mod state;

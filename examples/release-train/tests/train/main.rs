@@ -1,8 +1,8 @@
 //! The release train as its users see it: a program, and hooks with one JSON value in and out.
 
 mod kit;
-mod people;
+mod lifecycle;
+mod permissions;
 mod plugin;
-mod reviewed;
+mod review;
 mod support;
-mod way;

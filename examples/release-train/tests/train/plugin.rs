@@ -6,7 +6,7 @@ use std::process::Command;
 use claudex_testkit::has;
 use serde_json::{Value, json};
 
-use crate::support::{Yard, decision, feed, files};
+use crate::support::{Project, decision, feed, files};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_release-train");
 
@@ -21,10 +21,10 @@ fn shells() -> impl Iterator<Item = &'static str> {
 }
 
 /// A hook of the plugin as the client runs it.
-fn hook(yard: &Yard, shell: &str, name: &str, program: &str) -> Command {
+fn hook(project: &Project, shell: &str, name: &str, program: &str) -> Command {
     let mut command = Command::new(shell);
     command.arg(plugin().join("hooks").join(name));
-    yard.place(&mut command);
+    project.place(&mut command);
     command.env("RELEASE_TRAIN_BIN", program);
     command
 }
@@ -32,17 +32,17 @@ fn hook(yard: &Yard, shell: &str, name: &str, program: &str) -> Command {
 #[test]
 fn hooks_drive_a_train() {
     for shell in shells() {
-        let yard = Yard::new();
+        let project = Project::new();
         assert_eq!(
-            yard.approves(),
+            project.approves(),
             "",
             "without a train there is nothing to say"
         );
-        assert!(!yard.folder().exists(), "and nothing is made");
-        yard.start("train", "1.4.0");
+        assert!(!project.folder().exists(), "and nothing is made");
+        project.start("train", "1.4.0");
         let run = |script: &str, event: &str| {
-            let input = yard.event(event).to_string();
-            feed(hook(&yard, shell, script, PROGRAM), input.as_bytes())
+            let input = project.event(event).to_string();
+            feed(hook(&project, shell, script, PROGRAM), input.as_bytes())
         };
         has(
             &run("session-start-hook.sh", "SessionStart"),
@@ -51,7 +51,7 @@ fn hooks_drive_a_train() {
         let (kind, said) = decision(&run("stop-hook.sh", "Stop"));
         assert_eq!(kind, "block", "{shell}");
         has(&said, "version 1.4.0");
-        assert_eq!(yard.phase(), "building");
+        assert_eq!(project.phase(), "building");
         // Unrelated input.
         for script in ["answer-hook.sh", "prompt-hook.sh"] {
             assert_eq!(run(script, "Nothing"), "", "{shell}: {script}");
@@ -61,11 +61,11 @@ fn hooks_drive_a_train() {
 
 #[test]
 fn printed_hooks_run_and_the_doctor_finds_them() {
-    let yard = Yard::new();
-    has(&yard.done(&["doctor"]), "our plugin is not installed");
+    let project = Project::new();
+    has(&project.done(&["doctor"]), "our plugin is not installed");
 
     // The program may be anywhere: its path is quoted for the hook's shell.
-    let elsewhere = yard.path.join("it's $HOME here");
+    let elsewhere = project.path.join("it's $HOME here");
     std::fs::create_dir(&elsewhere).unwrap();
     let program = elsewhere.join("release-train");
     // Another process copies it: a child forked meanwhile would keep our own file busy.
@@ -75,40 +75,40 @@ fn printed_hooks_run_and_the_doctor_finds_them() {
     assert!(copied.unwrap().success());
     let mut command = Command::new(&program);
     command.arg("hooks");
-    yard.place(&mut command);
+    project.place(&mut command);
     let printed = String::from_utf8(command.output().unwrap().stdout).unwrap();
     let settings: Value = serde_json::from_str(&printed).unwrap();
-    yard.write(".claude/settings.json", &printed);
+    project.write(".claude/settings.json", &printed);
 
     assert_eq!(
         settings["hooks"]["PostToolUse"][0]["matcher"],
         "AskUserQuestion"
     );
-    yard.start("train", "1.0");
+    project.start("train", "1.0");
     let line = settings["hooks"]["Stop"][0]["hooks"][0]["command"]
         .as_str()
         .unwrap();
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", line]);
-    yard.place(&mut shell);
-    let stop = feed(shell, yard.event("Stop").to_string().as_bytes());
+    project.place(&mut shell);
+    let stop = feed(shell, project.event("Stop").to_string().as_bytes());
     assert_eq!(decision(&stop).0, "block");
 
-    let checks: Vec<Value> = serde_json::from_str(&yard.done(&["doctor", "--json"])).unwrap();
+    let checks: Vec<Value> = serde_json::from_str(&project.done(&["doctor", "--json"])).unwrap();
     let found = |name: &str| -> Vec<&Value> {
         let named = checks.iter().filter(|check| check["name"] == name);
         named.map(|check| &check["found"]).collect()
     };
-    let settings = yard.path.join(".claude/settings.json");
+    let settings = project.path.join(".claude/settings.json");
     let by = format!("our Stop hook is called by {}", settings.display());
     assert_eq!(found("hooks"), [&json!(by)]);
     assert_eq!(found("run"), ["build runs test", "probe runs test"]);
 }
 
 /// Returns the output without the paths of the configuration and of the program.
-fn without_places(yard: &Yard, arguments: &[&str]) -> String {
-    let output = yard.run(arguments);
-    let home = yard.configuration.to_str().unwrap();
+fn without_places(project: &Project, arguments: &[&str]) -> String {
+    let output = project.run(arguments);
+    let home = project.configuration.to_str().unwrap();
     (output.out + &output.err)
         .replace(&format!("{home}/claudex-loop/config.toml"), "")
         .replace(home, "")
@@ -118,13 +118,13 @@ fn without_places(yard: &Yard, arguments: &[&str]) -> String {
 
 #[test]
 fn no_command_names_the_engine() {
-    let yard = Yard::new();
+    let project = Project::new();
     let check = |line: &str| {
         let arguments: Vec<&str> = line.split(' ').collect();
-        let text = without_places(&yard, &arguments);
+        let text = without_places(&project, &arguments);
         assert!(!text.contains("claudex"), "{line}: {text}");
     };
-    let help = yard.done(&["--help"]);
+    let help = project.done(&["--help"]);
     let (groups, _) = help.split_once("\nOptions:\n").unwrap();
     let commands: Vec<&str> = groups
         .lines()
@@ -167,7 +167,7 @@ fn no_command_names_the_engine() {
         }
     };
     all("20261122-000000-000000");
-    let id = yard.start("train", "1.2.3");
+    let id = project.start("train", "1.2.3");
     all(&id);
     check("start train 1.2.4");
     check(&format!("abort {id} --why rain"));
@@ -175,7 +175,7 @@ fn no_command_names_the_engine() {
     check("rollback --yes");
 
     // Neither does the plugin, except in the variable for reviewers and its authors.
-    let written = files(&yard.path.join("plugin"));
+    let written = files(&project.path.join("plugin"));
     assert!(!written.is_empty());
     for (path, text) in written.into_iter().chain(files(&plugin())) {
         let text = text
@@ -185,5 +185,5 @@ fn no_command_names_the_engine() {
         assert!(!text.contains("claudex"), "{path:?}:\n{text}");
     }
     let protocol = format!("release-train protocol 1 ({})\n", env!("CARGO_PKG_VERSION"));
-    assert_eq!(yard.done(&["--protocol"]), protocol);
+    assert_eq!(project.done(&["--protocol"]), protocol);
 }

@@ -22,7 +22,7 @@ arguments = ["!", "-e", "burning"]
 "#;
 
 /// A project with its own configuration folder.
-pub(crate) struct Yard {
+pub(crate) struct Project {
     _folder: tempfile::TempDir,
     pub(crate) path: PathBuf,
     pub(crate) configuration: PathBuf,
@@ -36,18 +36,18 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
-impl Yard {
+impl Project {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let yard = Self {
-            path: folder.path().join("a train's \"yard\" é"),
+        let project = Self {
+            path: folder.path().join("a train's \"project\" é"),
             configuration: folder.path().join("configuration"),
             _folder: folder,
         };
-        std::fs::create_dir_all(yard.path.join(".git")).unwrap();
-        std::fs::create_dir_all(yard.configuration.join("claudex-loop")).unwrap();
-        yard.configure(CONFIGURATION);
-        yard
+        std::fs::create_dir_all(project.path.join(".git")).unwrap();
+        std::fs::create_dir_all(project.configuration.join("claudex-loop")).unwrap();
+        project.configure(CONFIGURATION);
+        project
     }
 
     /// Replaces the configuration.
@@ -178,13 +178,13 @@ impl Yard {
     /// Returns a train that waits for a user's approval.
     #[track_caller]
     pub(crate) fn approving(version: &str) -> (Self, String) {
-        let yard = Self::new();
-        let id = yard.start("hotfix", version);
-        yard.write("built", "x\n");
-        yard.blocks();
-        yard.blocks();
-        assert_eq!(yard.phase(), "approving");
-        (yard, id)
+        let project = Self::new();
+        let id = project.start("hotfix", version);
+        project.write("built", "x\n");
+        project.blocks();
+        project.blocks();
+        assert_eq!(project.phase(), "approving");
+        (project, id)
     }
 
     /// Returns the folder with the state of all trains.

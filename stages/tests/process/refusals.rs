@@ -3,7 +3,7 @@
 use claudex_testkit::has;
 use serde_json::json;
 
-use crate::asked::question;
+use crate::questions::question;
 use crate::support::{Project, STATE, questions, summary};
 
 #[test]

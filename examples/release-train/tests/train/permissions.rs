@@ -2,34 +2,34 @@
 
 use claudex_testkit::has;
 
-use crate::support::Yard;
+use crate::support::Project;
 
 #[test]
 fn agent_decides_nothing_that_is_the_users() {
-    let (yard, id) = Yard::approving("1.0");
+    let (project, id) = Project::approving("1.0");
     let verbs = ["approve", "roll-back", "resume", "adopt", "answer"];
     for verb in verbs {
         let label = (verb == "answer").then_some("Roll out");
         let arguments: Vec<&str> = [verb, &id].into_iter().chain(label).collect();
-        let output = yard.agent(&arguments);
+        let output = project.agent(&arguments);
         assert_eq!(output.code, Some(1), "{verb}: {output:?}");
         has(&output.err, "ask the user to");
     }
-    assert_eq!(yard.phase(), "approving");
-    let journal = yard.done(&["journal", &id]);
+    assert_eq!(project.phase(), "approving");
+    let journal = project.done(&["journal", &id]);
     for verb in verbs {
         has(&journal, &format!("refused {verb} by the agent"));
     }
     // An agent may run the commands that are for both.
-    let output = yard.agent(&["abort", "--why", "the agent saw smoke"]);
+    let output = project.agent(&["abort", "--why", "the agent saw smoke"]);
     assert_eq!(output.code, Some(0), "{output:?}");
-    let journal = yard.done(&["journal", &id]);
+    let journal = project.done(&["journal", &id]);
     has(&journal, "abort by the agent approving -> aborted");
 }
 
 #[test]
 fn wrong_calls_exit_with_their_codes() {
-    let yard = Yard::new();
+    let project = Project::new();
     for arguments in [
         &["start"] as &[&str],
         &["start", "tram", "1.0"],
@@ -43,15 +43,15 @@ fn wrong_calls_exit_with_their_codes() {
         &["approve", "../../etc/passwd"],
         &["approve", "--from-prompt"],
     ] {
-        yard.refuses(arguments, 2, "");
+        project.refuses(arguments, 2, "");
     }
-    let id = yard.start("train", "1.0");
-    yard.refuses(&["start", "train", "1.1"], 1, &id);
-    yard.refuses(&["start", "train", "1.1"], 1, "release-train status");
-    yard.refuses(&["approve"], 1, "cannot run ‘approve’ in phase boarding");
-    yard.refuses(&["approve"], 1, "possible in phase boarding:");
+    let id = project.start("train", "1.0");
+    project.refuses(&["start", "train", "1.1"], 1, &id);
+    project.refuses(&["start", "train", "1.1"], 1, "release-train status");
+    project.refuses(&["approve"], 1, "cannot run ‘approve’ in phase boarding");
+    project.refuses(&["approve"], 1, "possible in phase boarding:");
     let unknown = "20200101-000000-000000";
-    yard.refuses(
+    project.refuses(
         &["status", unknown],
         1,
         &format!("loop {unknown} not found in"),
@@ -60,8 +60,8 @@ fn wrong_calls_exit_with_their_codes() {
 
 #[test]
 fn status_shows_the_train() {
-    let (yard, id) = Yard::approving("1.0");
-    let printed = yard.done(&["status", &id]);
+    let (project, id) = Project::approving("1.0");
+    let printed = project.done(&["status", &id]);
     for line in [
         format!("loop:      {id}"),
         "phase:     approving (The user decides whether everyone gets it)".to_owned(),
@@ -81,8 +81,8 @@ fn status_shows_the_train() {
 #[test]
 fn version_as_a_path_leads_nowhere_else() {
     // A question shows it on one line.
-    let (yard, _) = Yard::approving("../../x\ny");
-    assert_ne!(yard.answer("../../x y", "Roll out"), "");
-    yard.blocks();
-    has(&yard.approves(), "waits for");
+    let (project, _) = Project::approving("../../x\ny");
+    assert_ne!(project.answer("../../x y", "Roll out"), "");
+    project.blocks();
+    has(&project.approves(), "waits for");
 }

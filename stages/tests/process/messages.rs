@@ -6,7 +6,7 @@ use std::process::Stdio;
 use claudex_testkit::has;
 use serde_json::json;
 
-use crate::asked::question;
+use crate::questions::question;
 use crate::support::{Project, SESSION, STATE};
 
 const PAUSE: &str = "  pause_type: exit_cli\n  block_reason: Fill in QUESTIONS-001.md\n";

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::asked::question;
+use crate::questions::question;
 use crate::support::Project;
 
 /// Kills a call before each of its file changes, always in the same project, and repeats it if it
