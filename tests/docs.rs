@@ -77,7 +77,6 @@ fn documents() -> Vec<String> {
     pages
 }
 
-/// Returns the fenced blocks of a page.
 fn blocks(markdown: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut open: Option<String> = None;

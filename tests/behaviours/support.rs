@@ -143,7 +143,6 @@ impl Project {
         state.unwrap()
     }
 
-    /// Returns the path of a file in the loop's folder.
     pub(crate) fn loop_file(&self, name: &str) -> PathBuf {
         self.file(".loops").join(self.id()).join(name)
     }

@@ -19,7 +19,6 @@ fn line(project: &Project, code: i32, name: &str) -> String {
     format!("{}: {} -> {}", text("result"), text("found"), text("help"))
 }
 
-/// Checks that the line of a check has these parts.
 #[track_caller]
 fn check(project: &Project, code: i32, name: &str, parts: &[&str]) {
     let line = line(project, code, name);

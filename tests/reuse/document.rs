@@ -27,7 +27,6 @@ enum Kind {
     Console { fails: bool },
 }
 
-/// Returns the blocks of a document.
 pub(crate) fn blocks(document: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let (mut open, mut marker): (Option<(String, Block)>, Option<Kind>) = (None, None);
@@ -113,7 +112,6 @@ impl Reader {
         }
     }
 
-    /// Follows the instruction of a block.
     pub(crate) fn follow(&mut self, block: &Block) {
         match &block.kind {
             Kind::File(path) => self.write(path, &block.text),
@@ -199,7 +197,6 @@ impl Drop for Reader {
     }
 }
 
-/// Applies a change to a text.
 fn apply_change(there: &str, change: &str, line: usize) -> String {
     let mut old = String::new();
     let mut new = String::new();

@@ -87,7 +87,6 @@ impl Project {
         project
     }
 
-    /// Returns a folder outside of the project.
     pub(crate) fn outside(&self) -> &Path {
         self.folder.path()
     }

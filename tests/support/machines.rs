@@ -14,9 +14,7 @@ pub(crate) struct MachineFile {
     pub(crate) module: String,
     /// The path of the file, from the workspace's root.
     pub(crate) place: String,
-    /// The text.
     pub(crate) source: String,
-    /// The declarations.
     pub(crate) machine: Machine,
 }
 
@@ -81,7 +79,6 @@ fn members(root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the folders below a folder, by name.
 fn subfolders(root: &Path, folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root.join(folder)).unwrap();
     let mut folders: Vec<_> = entries

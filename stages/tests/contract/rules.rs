@@ -30,7 +30,6 @@ fn base(name: &str) -> (u64, String) {
     }
 }
 
-/// Returns a text of the cases without its escapes.
 fn unescape(text: &str) -> String {
     let escapes = [
         ("\\\\", "\u{1}"),

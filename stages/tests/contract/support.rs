@@ -95,7 +95,6 @@ pub(crate) fn answer(text: &str, dispatch: &Dispatch) -> Reading {
     read(text.as_bytes(), None, Some(dispatch))
 }
 
-/// Returns the outcome of a lenient reader.
 pub(crate) fn outcome(reading: &Reading) -> &'static str {
     match reading.summary {
         Some(_) => "taken",

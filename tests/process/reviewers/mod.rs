@@ -105,7 +105,6 @@ fn codex_turn(then: &[Value]) -> Vec<Value> {
     all
 }
 
-/// Returns a Codex turn with this answer.
 fn codex_answers(text: &str) -> String {
     let message = json!({ "type": "item.completed", "item": { "id": "item_0", "type": "agent_message", "text": text } });
     says(
@@ -114,7 +113,6 @@ fn codex_answers(text: &str) -> String {
     )
 }
 
-/// Returns a Codex turn without findings.
 fn codex_clean() -> String {
     codex_answers(&clean().to_string())
 }
@@ -147,7 +145,6 @@ fn claude_ends(result: Value) -> String {
     says(&claude_session(&[ended]), 0)
 }
 
-/// Returns a Claude Code session without findings.
 fn claude_clean() -> String {
     claude_ends(json!({ "structured_output": clean() }))
 }

@@ -413,17 +413,14 @@ impl Project {
         }
     }
 
-    /// Returns the prompt of the loop's last review.
     pub(crate) fn prompt(&self, id: &str) -> String {
         std::fs::read_to_string(self.folder().join(format!("{id}-prompt.txt"))).unwrap()
     }
 
-    /// Returns the script that runs the loop's review.
     pub(crate) fn runner(&self, id: &str) -> PathBuf {
         self.folder().join(format!("{id}-runner.sh"))
     }
 
-    /// Returns the journal's lines.
     pub(crate) fn journal(&self, id: &str) -> Vec<Value> {
         let path = self.folder().join(id).join("journal.jsonl");
         std::fs::read_to_string(path)

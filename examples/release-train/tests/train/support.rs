@@ -50,7 +50,6 @@ impl Project {
         project
     }
 
-    /// Replaces the configuration.
     pub(crate) fn configure(&self, text: &str) {
         std::fs::write(self.configuration.join("claudex-loop/config.toml"), text).unwrap();
     }
@@ -108,7 +107,6 @@ impl Project {
         feed(self.command(&["hook", verb]), event.to_string().as_bytes())
     }
 
-    /// Returns an event of this name.
     pub(crate) fn event(&self, name: &str) -> Value {
         json!({"session_id": SESSION, "hook_event_name": name, "cwd": self.path})
     }
