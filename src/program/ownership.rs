@@ -101,15 +101,13 @@ pub(super) fn choose(program: &Program, id: &str) -> Ended {
 /// Restores an archived loop and a replaced document. Returns whether it was archived.
 fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Failure> {
     let is_archived = store.has_archived(id);
+    let failed = |error: StoreError| incompatible::failure(info, error.into());
     if is_archived {
-        store.unarchive(id).map_err(Failure::refusal)?;
+        store.unarchive(id).map_err(failed)?;
         let folder = text::shown(store.folder());
         out::line(&format!("Loop {id} was brought back from {folder}/archive"));
     }
-    let kept = store
-        .render_again(id)
-        .map_err(|error| incompatible::failure(info, error.into()))?;
-    if let Some(kept) = kept {
+    if let Some(kept) = store.render_again(id).map_err(failed)? {
         out::line(&format!(
             "Loop {id} keeps its state: {} was written again, and the file that was there is kept as {}",
             text::shown(store.path_of(id)),
