@@ -42,7 +42,8 @@ pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
         _ => {}
     }
     let is_task = matches!(phase, Phase::CompleteTask | Phase::CompleteTaskTdd);
-    if is_task && edge.from != edge.to {
+    // A kill may have cut the entry short.
+    if is_task && (edge.from != edge.to || raw.text("task_base").is_empty()) {
         begin_task(raw, from)?;
     }
     let not_run = summary::refused_commands(raw, &directory).filter(|_| phase == Phase::Complete);
