@@ -330,14 +330,35 @@ fn variables(text: &str) -> BTreeSet<String> {
     found.filter(|name| name.starts_with("CLAUDEX_")).collect()
 }
 
-/// Adds the variables in the files below a folder. Tests only set variables.
-fn add_variables(folder: &Path, found: &mut BTreeSet<String>) {
+/// Returns the texts of all files below a folder, without tests.
+fn texts_below(folder: &Path) -> String {
+    let mut texts = String::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() && !path.ends_with("tests") {
-            add_variables(&path, found);
+        if (path.file_stem()).is_some_and(|name| name == "tests" || name == "snapshots") {
+            continue;
+        }
+        if path.is_dir() {
+            texts += &texts_below(&path);
         } else if let Ok(text) = fs::read_to_string(&path) {
-            found.append(&mut variables(&text));
+            texts += text.split("mod tests").next().unwrap();
+        }
+    }
+    texts
+}
+
+#[test]
+fn modules_use_only_those_below() {
+    let page = read("docs/architecture.md");
+    let rows = page.lines().filter_map(|row| row.strip_prefix("| `src/"));
+    let modules = rows.filter_map(|row| Some(row.split_once("/`")?.0));
+    let modules: Vec<&str> = modules.collect();
+    assert_eq!(modules.len(), 8, "{modules:?}");
+    for (at, module) in modules.iter().enumerate() {
+        let texts = texts_below(&root().join("src").join(module));
+        for above in &modules[..at] {
+            let is_used = texts.contains(&format!("crate::{above}::"));
+            assert!(!is_used, "src/{module} uses src/{above}");
         }
     }
 }
@@ -346,7 +367,7 @@ fn add_variables(folder: &Path, found: &mut BTreeSet<String>) {
 fn every_variable_is_listed_and_no_other() {
     let mut read_by_us = variables(&read("machine.toml"));
     for folder in ["src", "engine/src", "plugin"] {
-        add_variables(&root().join(folder), &mut read_by_us);
+        read_by_us.append(&mut variables(&texts_below(&root().join(folder))));
     }
     let reference = read("docs/reference.md");
     let rows = reference
