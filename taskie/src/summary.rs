@@ -31,6 +31,13 @@ impl Extension for Taskie {
         entered::record(held.raw())
     }
 
+    fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
+        let next = self.next_action(held).into_iter();
+        let used_up = next.filter(|next| next.waits_for.contains("used up"));
+        let line = |next: NextAction| format!("one review too many; you choose: {}", next.next);
+        used_up.map(line).collect()
+    }
+
     fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {
         let raw = held.raw();
         let Ok(directory) = stops::directory(raw) else {

@@ -1,7 +1,7 @@
 //! The commands that begin or end work: in automation, and by hand.
 
 use claudex_loop::machine::LoopFacts as _;
-use claudex_loop::program::exit::{Ended, Exit, Failure};
+use claudex_loop::program::exit::{Ended, Failure};
 use claudex_loop::program::review::by_hand;
 use claudex_loop::program::{Program, attempts, loops, out};
 use claudex_loop::{Actor, text};
@@ -96,8 +96,7 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     let store = held.raw().store();
     let name = call.name.as_str().into();
     let set = store.set_field(held.id(), "phase", name, &call.actor.to_string(), true);
-    set.map(drop)
-        .map_err(|error| Failure::new(Exit::Internal, error))
+    set.map(drop).map_err(Failure::internal)
 }
 
 /// Runs a review: in automation that of the phase, else by hand. After a slash command the agent

@@ -114,6 +114,7 @@ fn user_continues_at_limit_of_reviews() {
         project.ends();
         assert_eq!(project.state(ID), before);
         if command == "accept" {
+            has(&project.review(None).done(), "one review too many");
             project.person(&["accept", ID]).done();
             assert_eq!(project.state(ID)["next_phase"], "create-tasks");
             let journal = project.person(&["journal", ID]).done();
