@@ -4,7 +4,7 @@
 //! if anything in the answer has a severity. docs/reviewers.md has the forms that are read. Nothing found has to be said by the
 //! clean line, or by three sections that each say so, and by nothing else.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pulldown_cmark::{CodeBlockKind, Tag};
 
@@ -172,7 +172,7 @@ impl Reader {
                     self.add(None, text, &[]);
                     self.place = Place::Finding(level);
                 } else {
-                    self.item(None, text, &[]);
+                    self.item(part, None, text, &[]);
                 }
             }
         }
@@ -194,16 +194,12 @@ impl Reader {
         let label = label(first).filter(|(severity, _)| !is_severity && is_heavier(*severity));
         let text = label.map_or(first, |(_, text)| text);
         let is_none = !is_severity && rest.is_empty() && (is_none(text) || is_clean_line(first));
-        let before = self.findings.len();
         match self.place {
             // `High: 2` outside of findings counts findings in another place.
             Place::Outside | Place::Praise(_) if is_severity => {}
             Place::Outside if label.is_none() && is_praise(first) => {}
             _ if is_none => self.section.says_none = true,
-            _ => self.item(label.map(|(severity, _)| severity), text, rest),
-        }
-        if self.place == Place::Outside {
-            self.summary.extend(before..self.findings.len());
+            _ => self.item(part, label.map(|(severity, _)| severity), text, rest),
         }
     }
 
@@ -214,14 +210,12 @@ impl Reader {
             |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
         let texts: Vec<&str> = cells.filter(is_text).collect();
         if !texts.iter().all(|cell| is_none(cell)) {
-            let before = self.findings.len();
-            self.item(severity, &texts.join(CELL_GAP), &[]);
-            self.summary.extend(before..self.findings.len());
+            self.item(part, severity, &texts.join(CELL_GAP), &[]);
         }
     }
 
     /// Takes an item of a list, or a row of a table, with the lines below it.
-    fn item(&mut self, severity: Option<Severity>, text: &str, rest: &[String]) {
+    fn item(&mut self, part: &Part, severity: Option<Severity>, text: &str, rest: &[String]) {
         let stated = stated_among(rest.iter().map(String::as_str));
         let severity = match (severity.or(stated), self.place) {
             // Below a line such as `**Low:** names`.
@@ -234,6 +228,9 @@ impl Reader {
             _ if self.repeats(text) => return,
             (severity, _) => severity,
         };
+        if part.tag == Tag::TableRow || part.tag == Tag::Item && self.place == Place::Outside {
+            self.summary.push(self.findings.len());
+        }
         self.add(severity, text, rest);
         self.section.has_items = !matches!(self.place, Place::Praise(_));
     }
@@ -249,7 +246,12 @@ impl Reader {
             let (rated, texts): (Vec<_>, Vec<_>) =
                 (lines.into_iter()).partition(|line| stated_severity(line).is_some());
             let first = texts.first().or(rated.first()).cloned().unwrap_or_default();
-            self.item(part.stated, &first, texts.get(1..).unwrap_or_default());
+            self.item(
+                part,
+                part.stated,
+                &first,
+                texts.get(1..).unwrap_or_default(),
+            );
         } else if self.place == Place::Praise(LINE_LEVEL)
             || is_intro && in_section && self.section.has_items && self.section.level == LINE_LEVEL
         {
@@ -376,41 +378,33 @@ impl Reader {
 /// sections. It has no other text.
 fn says_none(parts: &[Part]) -> Result<bool, Cause> {
     let mut has_line = false;
-    let mut sections: Vec<(Vec<Severity>, bool)> = Vec::new();
+    let mut section = Vec::new();
+    let mut says_none = BTreeMap::new();
     for part in parts {
         let lines = item::lines(&part.text);
         let text = lines[0].as_str();
-        if text.is_empty() && part.level().is_none() {
-            continue;
-        }
         let is_text = matches!(part.tag, Tag::Paragraph | Tag::Item) && lines.len() == 1;
-        has_line = is_text && is_clean_line(text);
-        let is_none = has_line || is_text && !item::is_doubtful(&part.text) && is_none(text);
-        match (part.level(), section_words(text), sections.last_mut()) {
-            (Some(_), Some(words), _) => {
-                sections.push((words.severities, words.announced == Some(0)));
+        let is_none = is_text && !item::is_doubtful(&part.text) && is_none(text);
+        match (part.level(), section_words(text)) {
+            (None, _) if text.is_empty() => continue,
+            (Some(_), Some(words)) => {
+                section = words.severities;
+                says_none.extend(section.iter().map(|one| (*one, words.announced == Some(0))));
             }
-            (Some(1), None, _) if is_answer_title(text) => sections.push((Vec::new(), false)),
-            (None, _, Some((_, says_none))) if is_none => *says_none = true,
-            (None, _, None) if has_line => {}
+            (Some(1), None) if is_answer_title(text) => section.clear(),
+            (None, _) if is_none || is_text && is_clean_line(text) => {
+                says_none.extend(section.iter().map(|one| (*one, true)));
+            }
             _ => return Ok(false),
         }
+        has_line = is_text && is_clean_line(text);
     }
-    if has_line || sections.iter().all(|(severities, _)| severities.is_empty()) {
-        return Ok(has_line);
-    }
-    let is_missing = |severity: &Severity| {
-        let mut of_it = sections
-            .iter()
-            .filter(|(all, _)| all.contains(severity))
-            .peekable();
-        of_it.peek().is_none() || !of_it.all(|(_, says_none)| *says_none)
-    };
+    let is_missing = |severity: &Severity| says_none.get(severity) != Some(&true);
     match Severity::ALL.into_iter().find(is_missing) {
-        Some(missing) => Err(Cause::not_a_verdict(&format!(
+        Some(missing) if !has_line && !says_none.is_empty() => Err(Cause::not_a_verdict(&format!(
             "it names no finding and says nothing of {missing}: it may have been cut off"
         ))),
-        None => Ok(true),
+        missing => Ok(has_line || missing.is_none()),
     }
 }
 
