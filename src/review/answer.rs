@@ -95,11 +95,9 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
     }
     let found = values(answer)?;
     let Some((place, only)) = found.first() else {
-        let no_verdict = || {
-            let problem = "expected findings with a severity, or the line ‘{}’ alone";
-            Cause::not_a_verdict(&problem.replace("{}", CLEAN_LINE))
-        };
-        return reader::read(answer, false)?.ok_or_else(no_verdict);
+        let problem =
+            format!("expected findings with a severity, or the line ‘{CLEAN_LINE}’ alone");
+        return reader::read(answer, false)?.ok_or_else(|| Cause::not_a_verdict(&problem));
     };
     if found.len() > 1 {
         return Err(Cause::not_a_verdict(TWO));
@@ -226,28 +224,22 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
         return Err(Cause::not_a_verdict(&problem));
     }
     let is_minor = |one: &Finding| one.severity == Severity::Low;
-    match answer.verdict.as_deref() {
-        Some("FAIL") if findings.iter().all(is_minor) => Err(Cause::not_a_verdict(
-            "its JSON says FAIL and lists nothing that blocks",
-        )),
+    let problem = match answer.verdict.as_deref() {
+        Some("FAIL") if findings.iter().all(is_minor) => {
+            "its JSON says FAIL and lists nothing that blocks"
+        }
         // `clean` beside findings, such as low ones: the listed findings count.
-        _ if !findings.is_empty() => with_findings(findings),
-        Some("clean") if !answer.other.is_empty() => Err(Cause::not_a_verdict(
-            "its JSON says clean and something else",
-        )),
-        Some("clean") => Ok(Findings::default()),
-        Some("findings") => Err(Cause::not_a_verdict(
-            "its JSON announces findings and lists none",
-        )),
-        None => Err(Cause::not_a_verdict(
-            "its JSON has neither a verdict nor findings",
-        )),
+        _ if !findings.is_empty() => return with_findings(findings),
+        Some("clean") if answer.other.is_empty() => return Ok(findings),
+        Some("clean") => "its JSON says clean and something else",
+        Some("findings") => "its JSON announces findings and lists none",
+        None => "its JSON has neither a verdict nor findings",
         Some(other) => {
             let other = text::one_line(other, 40);
-            let problem = format!("its JSON has the verdict `{other}`, neither clean nor findings");
-            Err(Cause::not_a_verdict(&problem))
+            &format!("its JSON has the verdict `{other}`, neither clean nor findings")
         }
-    }
+    };
+    Err(Cause::not_a_verdict(problem))
 }
 
 /// Returns whether a JSON value is, or has in it, a list that may have findings: of objects or sentences, not of paths or words.

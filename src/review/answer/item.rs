@@ -24,14 +24,16 @@ pub(super) fn lines(block: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the text below the first line of a list item, without its indentation.
+/// Returns the text below the first line of a list item, without the indentation of its first line.
 pub(super) fn text_below(block: &str) -> String {
     let lines = block.lines().skip(1);
     let indent = |line: &str| line.len() - line.trim_start().len();
-    let full = lines.clone().filter(|line| !line.trim().is_empty());
-    let width = full.map(indent).min().unwrap_or(0);
+    let width = lines
+        .clone()
+        .find(|line| !line.trim().is_empty())
+        .map_or(0, indent);
     lines
-        .map(|line| line.get(width..).unwrap_or(line.trim_start()).to_owned() + "\n")
+        .map(|line| line[width.min(indent(line))..].to_owned() + "\n")
         .collect()
 }
 
@@ -46,14 +48,17 @@ pub(super) fn bullet(line: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
 }
 
-/// Returns the text behind a bullet that Markdown does not know: `\u{2022}`, `\u{25aa}`, `(1)`, `a)`.
+/// Returns the text behind a bullet that Markdown does not know: `\u{2022}`, `\u{25aa}`, `\u{2013}`, `(1)`, `a)`.
 pub(super) fn other_bullet(line: &str) -> Option<&str> {
     let sign = ['\u{2022}', '\u{2023}', '\u{25aa}', '\u{25e6}'];
     let (counter, text) = line.split_once(") ").unwrap_or_default();
     let counter = counter.strip_prefix('(').unwrap_or(counter);
     let is_counter =
         matches!(counter.len(), 1..3) && counter.bytes().all(|c| c.is_ascii_alphanumeric());
-    (line.trim_start().strip_prefix(sign)).or(is_counter.then_some(text))
+    let line = line.trim_start();
+    (line.strip_prefix(sign))
+        .or_else(|| line.strip_prefix("\u{2013} "))
+        .or(is_counter.then_some(text))
 }
 
 /// Returns whether a text is a question, a quotation or struck out: none of these states that nothing was found.

@@ -12,6 +12,10 @@ use crate::text;
 
 /// The level of a line that is a heading without `#`, such as `**High:**`.
 pub(super) const LINE_LEVEL: u8 = 6;
+/// The most items around a finding. Text that is deeper is read once for each of them.
+const MAX_NESTING: u8 = 4;
+/// The deepest indentation of a bullet. With more it would be code.
+const MAX_INDENT: &str = "   ";
 /// Characters in front of a line that is no heading: white space, quotations, tables, HTML and bullets.
 const NOT_MARKS: [char; 9] = [' ', '\t', '>', '"', '|', '<', '~', '-', '+'];
 
@@ -26,6 +30,8 @@ const NESTED: Tag<'static> = Tag::Heading {
 /// A part of an answer: a block, an item of a list, or a row of a table.
 pub(super) struct Part {
     pub(super) tag: Tag<'static>,
+    /// The number of items around it.
+    nesting: u8,
     /// The line, from 1.
     pub(super) line: usize,
     /// The text as it is, or that of a heading alone.
@@ -38,7 +44,7 @@ impl Part {
     /// Returns the level of a heading. A numbered line in bold, and an item above nested ones, are below all others.
     pub(super) fn level(&self) -> Option<u8> {
         match self.tag {
-            _ if self.tag == NESTED => Some(LINE_LEVEL + 1),
+            _ if self.tag == NESTED => Some(LINE_LEVEL + 1 + self.nesting),
             Tag::Heading { level, .. } => {
                 let level = level as u8;
                 let is_title = level == LINE_LEVEL && is_numbered(&self.text);
@@ -66,7 +72,7 @@ impl Part {
 
 /// Returns the parts of an answer. Every character that is not white space or a rule is in one of them.
 pub(super) fn parts(answer: &str) -> Vec<Part> {
-    parts_of(&with_headings(answer), 0)
+    parts_of(&with_headings(answer), 0, 0)
 }
 
 /// Returns a plain text in which lines with a severity in front, such as `**High:**` and `[P1] text`, titles of praise and numbered
@@ -90,8 +96,9 @@ fn with_headings(answer: &str) -> String {
             && item::bullet(line).is_none()
             && (is_severity_line(title) || is_title);
         begins = is_heading || level > 0 || line.trim().is_empty();
+        let indent = (line.len() - line.trim_start().len()).min(MAX_INDENT.len());
         match item::other_bullet(line).filter(|_| !is_code) {
-            Some(item) => lines.extend(["- ", item]),
+            Some(item) => lines.extend([&MAX_INDENT[..indent], "- ", item.trim_start()]),
             None if is_heading && level == 0 => lines.extend(["###### ", title]),
             None if is_heading => lines.extend([&line[..level], " ", title]),
             None => lines.push_str(line),
@@ -101,11 +108,12 @@ fn with_headings(answer: &str) -> String {
     lines
 }
 
-/// Returns the parts of a text, or of that below an item in this line.
-fn parts_of(text: &str, item_line: usize) -> Vec<Part> {
+/// Returns the parts of a text, or of that below an item in this line, within so many items.
+fn parts_of(text: &str, item_line: usize, nesting: u8) -> Vec<Part> {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let part = |tag: Tag<'_>, at: usize, text: &str, stated| Part {
         tag: tag.into_static(),
+        nesting,
         line: item_line + ends.partition_point(|end| *end < at) + 1,
         text: text.to_owned(),
         stated,
@@ -140,16 +148,16 @@ fn parts_of(text: &str, item_line: usize) -> Vec<Part> {
             (1, Tag::Heading { .. }) => parts.push(part(tag, at, &heading_text(block), None)),
             (1, Tag::List(_)) => {
                 let mut nested = block.lines().filter(|line| line.starts_with([' ', '\t']));
-                is_group = item_line == 0 && nested.any(is_rated_item);
+                is_group = nesting < MAX_NESTING && nested.any(is_rated_item);
             }
             (1, Tag::Table(_)) => {}
             (1, Tag::Paragraph) => parts.push(part(tag, at, block, stated_among(block.lines()))),
             (2, Tag::Item) => {
                 let lines = item::lines(block);
-                let is_above = item_line == 0 && lines.len() > 1;
+                let is_above = nesting == 0 && lines.len() > 1;
                 if is_group || is_above && severity_words(&lines[0]).is_some() {
                     let heading = part(NESTED, at, &lines[0], None);
-                    let below = parts_of(&item::text_below(block), heading.line);
+                    let below = parts_of(&item::text_below(block), heading.line, nesting + 1);
                     parts.push(heading);
                     parts.extend(below);
                 } else {

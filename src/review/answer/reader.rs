@@ -138,8 +138,12 @@ impl Reader {
             self.place = Place::Finding(level);
             return Ok(());
         }
-        if is_list_title(title) || title.is_empty() {
-            self.is_rated |= !is_title || is_above_items;
+        // `#### Problem` and `#### Fix` of a finding.
+        let is_detail =
+            level > MAX_TITLE_LEVEL && matches!(self.place, Place::Finding(above) if above < level);
+        let is_list = is_list_title(title) || title.is_empty();
+        self.is_rated |= is_list && (!is_title || is_above_items);
+        if is_list && !is_detail {
             let announced = title
                 .rsplit_once('(')
                 .map(|(_, number)| number.trim_matches(['*', ')']));
@@ -155,7 +159,7 @@ impl Reader {
         let is_group = is_above && (!is_finding || is_labelled);
         match self.place {
             _ if is_praise_title(title) => self.close(Place::Praise(level))?,
-            _ if is_title || is_summary => self.close(Place::Outside)?,
+            _ if is_title || is_summary && !is_detail => self.close(Place::Outside)?,
             Place::Finding(above) if above < level => self.hang(&[title.to_owned()]),
             Place::Praise(above) if above < level && above < LINE_LEVEL => {}
             _ => {
@@ -282,7 +286,7 @@ impl Reader {
         let is_severity = |text: &str| severity_words(text).is_some();
         let mut quoted = (part.text.lines()).map(|line| line.trim_start_matches(['>', ' ', '\t']));
         let in_section = self.place == Place::Section;
-        if self.is_below_finding() {
+        if self.is_below_finding() || in_section && self.findings.len() > self.section.before {
             // A list of findings is no detail, unless it is in code.
             if part.is_refused() && is_code || !is_source && quoted.any(is_rated_item) {
                 return Err(uncounted(part));
