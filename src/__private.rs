@@ -2,7 +2,7 @@
 
 pub use crate::__extra as extra;
 pub use crate::behaviours::ask::Asked;
-pub use crate::behaviours::observe::{self, ReviewSeen, RunSeen};
+pub use crate::behaviours::observe::{self, ReviewState, RunState};
 pub use crate::behaviours::{Step, decide, try_in_turn, verify};
 pub use crate::machine::table::{Choice, Question, ReviewSpec, Severity, Subject, Taker};
 pub use crate::machine::{Focus, LoopFacts, PersonaInfo, PhaseDeclaration};

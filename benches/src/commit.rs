@@ -76,7 +76,7 @@ impl Writer {
             let count = self.held.count("count").unwrap_or_default() + 1;
             let change = Change {
                 edits: Fields::from_iter([("count".into(), count.into())]),
-                ..Change::bare("step", "hook")
+                ..Change::new("step", "hook")
             };
             match self.store.commit(&self.held, change) {
                 Ok(now) => return self.held = now,

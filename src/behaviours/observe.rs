@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime};
 
 use super::command_runs::{self, CommandEnd, ENDED, unobserved};
 use crate::digest::{random_hex, sha256};
-use crate::files::{Lock, if_there};
+use crate::files::{Lock, optional};
 use crate::machine::table::ReviewSpec;
 use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::is_installed;
-pub use crate::review::evidence::Found as ReviewSeen;
+pub use crate::review::evidence::ReviewState;
 use crate::review::evidence::Round;
 use crate::text;
 
@@ -53,7 +53,7 @@ pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<bool
 }
 
 fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
-    let content = if_there(raw.read(path))?.unwrap_or_default();
+    let content = optional(raw.read(path))?.unwrap_or_default();
     if content.iter().all(u8::is_ascii_whitespace) {
         return Ok(false);
     }
@@ -79,7 +79,7 @@ fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
 ///
 /// # Errors
 /// Returns an error if the journal or the findings cannot be read.
-pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSeen>, Refusal> {
+pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewState>, Refusal> {
     let subject = format!("the reviews of loop {}", raw.id());
     let (seen, run) = Round::read(raw, spec)
         .and_then(|round| round.inspect())
@@ -89,7 +89,7 @@ pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSee
 
 /// The outcome of `run`.
 #[derive(Debug)]
-pub enum RunSeen {
+pub enum RunState {
     /// The command ended with status 0.
     Passed,
     /// The command ended otherwise, or was ended at its deadline.
@@ -105,27 +105,27 @@ pub enum RunSeen {
 /// # Errors
 /// Returns an error if the loop moved meanwhile, its journal cannot be written, or a reviewer or a
 /// command started this process.
-pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunSeen>, Refusal> {
+pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunState>, Refusal> {
     let name = format!("command {command}");
     let permissions = raw.program_facts().permissions.get();
     let configured = permissions.and_then(|permitted| permitted.commands.get(command));
     // The agent could not fix a missing program.
     let Some(configured) = configured.filter(|command| is_installed(command, &raw.root())) else {
-        return Ok(RunSeen::Missing.into());
+        return Ok(RunState::Missing.into());
     };
     let Some((folder, lock)) = command_runs::lock(raw, &name)? else {
-        return Ok(RunSeen::Running.into());
+        return Ok(RunState::Running.into());
     };
 
     let log = command_runs::log_name(command);
-    if_there(folder.remove(&log)).map_err(unobserved(&name))?;
+    optional(folder.remove(&log)).map_err(unobserved(&name))?;
     let run = random_hex::<8>().map_err(unobserved(&name))?;
     let mut go_on = || ControlFlow::Continue(());
     let exit = command_runs::run(raw, configured, &folder, &log, &mut go_on);
     let seen = if exit.has_passed() {
-        RunSeen::Passed
+        RunState::Passed
     } else {
-        RunSeen::Failed
+        RunState::Failed
     };
     let end = CommandEnd {
         run: Some(format!("c-{run}")),
@@ -159,7 +159,7 @@ fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
     if raw.fill(template).trim().is_empty() {
         return Ok(false);
     }
-    let Some((folder, name)) = if_there(raw.folder_at(&raw.path(template)))? else {
+    let Some((folder, name)) = optional(raw.folder_at(&raw.path(template)))? else {
         return Ok(false);
     };
     match folder.look(&name)? {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::command_runs::{self, CommandEnd, Exit, MAX_TAIL_CHARS, tail, unobserved};
-use crate::files::{Folder, if_there};
+use crate::files::{Folder, optional};
 use crate::machine::table::PhaseInfo;
 use crate::machine::{LoopFacts as _, Raw, Refusal, Table};
 use crate::process::configured::ConfiguredCommand;
@@ -294,9 +294,9 @@ fn perform(
 ) -> io::Result<Option<Vec<CommandEnd>>> {
     // Remove the previous run's output first.
     for number in 1..=MAX_COMMANDS {
-        if_there(folder.remove(&log_name(number)))?;
+        optional(folder.remove(&log_name(number)))?;
     }
-    let timeout = ConfiguredCommand::LONGEST_TIMEOUT;
+    let timeout = ConfiguredCommand::MAX_TIMEOUT;
     let deadline = Instant::now() + timeout;
     let mut ends = Vec::new();
     for (command, number) in commands.iter().zip(1..) {

@@ -13,12 +13,12 @@ use claudex_loop::process::environment::Environment;
 use claudex_loop::process::output::plain_line;
 use claudex_loop::process::{self, Call, Event, ProcessEnd};
 use claudex_loop::program::console::Console;
-use claudex_loop::program::exit::{Ended, Exit, Failure, with_help};
+use claudex_loop::program::exit::{CommandResult, Exit, Failure, with_help};
 use claudex_loop::program::review::Review;
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Program, Variables, out, rounds};
 use claudex_loop::review::client::Client;
-use claudex_loop::review::evidence::{Found, Round};
+use claudex_loop::review::evidence::{ReviewState, Round};
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_file;
 use claudex_loop::review::personas::{machine_personas, persona};
@@ -51,7 +51,7 @@ pub(super) struct Driver<'d> {
 
 impl Driver<'_> {
     /// Drives a loop to its end, or until it needs its user, and prints the outcome.
-    pub(super) fn drive(&self, mut held: AnyLoop) -> Ended {
+    pub(super) fn drive(&self, mut held: AnyLoop) -> CommandResult {
         let resumed = self.arguments.resume.as_ref();
         let verb = resumed.map_or("reviews", |_| "continues with");
         let subject = if reviews_changes(held.raw()) {
@@ -91,7 +91,7 @@ impl Driver<'_> {
             AnyLoop::Reviewing(held)
                 if self.arguments.drafter.is_none()
                     && has_next_persona
-                    && let Ok((Found::Clean(settled), _)) =
+                    && let Ok((ReviewState::Clean(settled), _)) =
                         Round::read(held.raw(), &REVIEWING_REVIEW)
                             .and_then(|round| round.inspect()) =>
             {
@@ -213,7 +213,7 @@ impl Driver<'_> {
         }
     }
 
-    fn print(&self, held: &AnyLoop) -> Ended {
+    fn print(&self, held: &AnyLoop) -> CommandResult {
         let raw = held.raw();
         let store = raw.store();
         let id = held.id();

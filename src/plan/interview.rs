@@ -64,7 +64,7 @@ fn record(held: &AnyLoop, parts: &[String]) -> Result<(), String> {
             ("topic".to_owned(), Value::from(topic)),
             ("interview_used".to_owned(), Value::from(true)),
         ]),
-        ..Change::bare("interview", &Actor::Person.to_string())
+        ..Change::new("interview", &Actor::Person.to_string())
     };
     let raw = held.raw();
     let committed = raw.store().commit(raw.record(), change);

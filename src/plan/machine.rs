@@ -6,7 +6,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
 use claudex_build::model::Machine;
-use claudex_loop::program::exit::{Ended, Exit, Failure};
+use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::{Group, out};
 use claudex_loop::{files, text};
 use serde::Deserialize as _;
@@ -43,7 +43,7 @@ pub(super) fn command() -> Command {
 }
 
 /// Runs the subcommand. Exits with 1 if a file has findings, and with 2 if one cannot be read.
-pub(super) fn run(matches: &ArgMatches) -> Ended {
+pub(super) fn run(matches: &ArgMatches) -> CommandResult {
     let command = Machines::from_arg_matches(matches)?;
 
     let mut exit = Exit::Complete;

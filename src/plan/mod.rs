@@ -23,7 +23,7 @@ use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::{LoopHandle, Raw};
 use claudex_loop::message::Message;
 use claudex_loop::program::caller::RUN;
-use claudex_loop::program::exit::{Ended, Failure};
+use claudex_loop::program::exit::{CommandResult, Failure};
 use claudex_loop::program::locate::Surroundings;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{Extension, NextAction, Program, Variables, Verb, messages};
@@ -73,7 +73,7 @@ impl Extension for PlanLoop {
         vec![run::command(), new::command(), machine::command()]
     }
 
-    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<CommandResult> {
         match name {
             "run" => Some(run::run(program, arguments)),
             "new" => Some(new::run(arguments)),

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 
 use camino::Utf8Path;
 use clap::{Arg, ArgMatches, Command};
-use claudex_loop::program::exit::{Ended, Exit, Failure};
+use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::{Group, out};
 use claudex_loop::text;
 
@@ -39,7 +39,7 @@ pub(super) fn command() -> Command {
         .arg(name)
 }
 
-pub(super) fn run(matches: &ArgMatches) -> Ended {
+pub(super) fn run(matches: &ArgMatches) -> CommandResult {
     let name: &String = matches.get_one("name").expect("clap requires it");
     // Crates from a registry are in one folder.
     let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());

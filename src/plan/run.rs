@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
 use claudex_loop::program::console::Console;
-use claudex_loop::program::exit::{Ended, Exit, Failure};
+use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{NextAction, Program, locate, loops, review, reviewers};
 use claudex_loop::{Actor, Store, text};
@@ -76,7 +76,7 @@ pub(super) fn review_arguments(review: Command) -> Command {
         )
 }
 
-pub(super) fn run(program: &Program, matches: &ArgMatches) -> Ended {
+pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
     let arguments = Run::from_arg_matches(matches)?;
     if let Some(id) = &arguments.resume {
         let held = reopen(id)?;
@@ -97,7 +97,7 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> Ended {
     })
 }
 
-pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> Ended {
+pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> CommandResult {
     let changes = Changes::from_arg_matches(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let topic: Vec<String> = text("id").into_iter().chain(changes.topic).collect();
@@ -121,7 +121,7 @@ fn drive(
     folder: &Utf8Path,
     arguments: &Run,
     begin: impl FnOnce(&Settings) -> Result<AnyLoop, Failure>,
-) -> Ended {
+) -> CommandResult {
     let root = locate::nearest(INFO.state, folder).root().to_owned();
     let settings = loops::settings(INFO, &root, None)?;
     let named = arguments.reviewer.as_deref();

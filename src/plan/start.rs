@@ -3,10 +3,10 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use claudex_loop::digest::sha256;
-use claudex_loop::files::{MAX_BYTES, UntrustedError, folder_of, if_there};
+use claudex_loop::files::{MAX_BYTES, UntrustedError, folder_of, optional};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::settings::{MOST_ROUNDS, Settings};
+use claudex_loop::program::settings::{MAX_ROUNDS_LIMIT, Settings};
 use claudex_loop::program::start::{StartRequest, begin_loop};
 use claudex_loop::program::{Program, locate, loops};
 use claudex_loop::review::changes::{self, Since};
@@ -89,8 +89,8 @@ pub(super) fn parse_rounds(value: &str) -> Result<u64, String> {
     let is_digits = value.bytes().all(|byte| byte.is_ascii_digit());
     let rounds = value.parse().ok();
     rounds
-        .filter(|rounds| is_digits && (1..=MOST_ROUNDS).contains(rounds))
-        .ok_or_else(|| format!("it takes a positive integer up to {MOST_ROUNDS}"))
+        .filter(|rounds| is_digits && (1..=MAX_ROUNDS_LIMIT).contains(rounds))
+        .ok_or_else(|| format!("it takes a positive integer up to {MAX_ROUNDS_LIMIT}"))
 }
 
 pub(super) fn set_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
@@ -129,7 +129,7 @@ fn plan_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
         (Some(continued), None) => continued.raw().path("{subject}"),
         (_, subject) => request.here.join(subject.unwrap_or(PLAN)),
     };
-    let plan = if_there(store.read(&path)).map_err(|error| unreadable(&path, &error))?;
+    let plan = optional(store.read(&path)).map_err(|error| unreadable(&path, &error))?;
     if from_draft && plan.is_none() {
         let path = text::shown(&path);
         return Err(usage(
@@ -271,7 +271,7 @@ fn usage(message: &str, help: &str) -> Failure {
 
 /// Returns the failure of an unreadable file. An error about an untrusted file names its path.
 fn unreadable(path: &Utf8Path, error: &std::io::Error) -> Failure {
-    let message = match UntrustedError::in_error(error) {
+    let message = match UntrustedError::from_io(error) {
         Some(error) => error.to_string(),
         None => format!("cannot read {}: {error}", text::shown(path)),
     };

@@ -31,7 +31,7 @@ pub struct ConfiguredCommand {
 
 impl ConfiguredCommand {
     /// The longest time that a table may give: a minute less than a client gives a hook by default.
-    pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(540);
+    pub const MAX_TIMEOUT: Duration = Duration::from_secs(540);
 
     /// Makes a command that runs a line in a shell, with the longest timeout.
     pub fn from_shell(line: &str) -> Self {
@@ -39,7 +39,7 @@ impl ConfiguredCommand {
             program: "/bin/sh".to_owned(),
             arguments: vec!["-c".to_owned(), line.to_owned()],
             environment: Vec::new(),
-            timeout: Self::LONGEST_TIMEOUT,
+            timeout: Self::MAX_TIMEOUT,
         }
     }
 }
@@ -52,7 +52,7 @@ fn usual_timeout() -> Duration {
 /// Reads the timeout of a command.
 fn timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let Spelled(timeout) = Spelled::deserialize(deserializer)?;
-    if timeout > ConfiguredCommand::LONGEST_TIMEOUT {
+    if timeout > ConfiguredCommand::MAX_TIMEOUT {
         let help = "give it less to do, or have the agent run what takes longer";
         let message = format!("a command runs within a stop, for 9m at most\n{help}");
         return Err(D::Error::custom(message));

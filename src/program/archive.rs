@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::caller::Caller;
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
 use super::{loops, out, ownership};
@@ -12,7 +12,7 @@ use crate::text;
 
 const MAX_NAMED_LOOPS: usize = 10;
 
-pub(super) fn sweep(info: &'static ProgramInfo) -> Ended {
+pub(super) fn sweep(info: &'static ProgramInfo) -> CommandResult {
     let stale_after = loops::settings_here(info)?.stale_after();
     let mut is_empty = true;
     for store in StateFolders::find_here(info.state)?.stores {
@@ -31,7 +31,7 @@ pub(super) fn sweep(info: &'static ProgramInfo) -> Ended {
     Ok(Exit::Complete)
 }
 
-pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Ended {
+pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> CommandResult {
     let actor = Caller::from_env().actor(from_prompt);
     loops::person_only(info, actor, "rollback", None)?;
     let program = info.program;

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::caller::Caller;
 use crate::machine::Actor;
 use crate::machine::table::FieldKind;
-use crate::store::MOST_COUNT;
+use crate::store::MAX_COUNT;
 
 /// Returns the flag `--id LOOP` for [`Program::change`](super::Program::change).
 pub fn loop_flag() -> clap::Arg {
@@ -29,7 +29,7 @@ pub(super) fn long(name: &str) -> String {
 pub(super) fn flag(name: &'static str, doc: &str, kind: FieldKind) -> Arg {
     let parser: ValueParser = match kind {
         FieldKind::Count => value_parser!(u64)
-            .range(..=MOST_COUNT)
+            .range(..=MAX_COUNT)
             .map(Json::from)
             .into(),
         FieldKind::Flag => BoolValueParser::new().map(Json::from).into(),
@@ -58,14 +58,14 @@ pub(super) fn flag(name: &'static str, doc: &str, kind: FieldKind) -> Arg {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Show where the loop is
-    Status(Look),
+    Status(ShowArgs),
     /// List the loops of this project
     List(Format),
     /// Show what happened to a loop, change by change
     ///
     /// Without a loop it lists those that there are.
     #[command(alias = "history")]
-    Journal(Look),
+    Journal(ShowArgs),
     /// Print everything about a loop on one page, as HTML or JSON
     Report(Report),
     /// Review the round that a loop is in, or follow its review
@@ -186,7 +186,7 @@ pub(super) struct Review {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Look {
+pub(super) struct ShowArgs {
     #[command(flatten)]
     pub(super) target: LoopArgs,
     #[command(flatten)]

@@ -42,7 +42,7 @@ impl Program {
         let permissions = &raw.program_facts().permissions;
         let _ = permissions.set(settings.permissions(actor));
         verify::set_commands(raw, || self.app.verifies(held));
-        subject::tell(raw, || self.app.subjects(held));
+        subject::set_subjects(raw, || self.app.subjects(held));
     }
 
     pub(super) fn question(&self, held: &dyn LoopHandle) -> Result<Option<Asked>, String> {

@@ -19,7 +19,7 @@ pub enum Group {
     /// Decisions of the user, which an agent may not make.
     Person,
     /// Commands that show something and change nothing.
-    Look,
+    Information,
     /// Commands that are rarely needed. The help lists only their names, to fit on one screen.
     SetUp,
     /// Commands that are typed in a client. The help lists only their names.
@@ -29,7 +29,7 @@ pub enum Group {
 const GROUPS: [(Group, &str); 5] = [
     (Group::Loops, "Loops"),
     (Group::Person, "Your decisions"),
-    (Group::Look, "Information"),
+    (Group::Information, "Information"),
     (Group::SetUp, "Set up"),
     (Group::Client, "In Claude Code"),
 ];
@@ -134,8 +134,8 @@ fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
 /// Returns a command's group, and whether it needs usable loops. Each `state` helper checks that.
 pub(super) fn group(command: &str) -> (Group, bool) {
     match command {
-        "status" | "list" | "journal" | "report" => (Group::Look, true),
-        "personas" | "doctor" => (Group::Look, false),
+        "status" | "list" | "journal" | "report" => (Group::Information, true),
+        "personas" | "doctor" => (Group::Information, false),
         "resume" | "pause" | "adopt" | "import" | "rollback" | "answer" => (Group::Person, true),
         "sweep" => (Group::SetUp, true),
         "config" | "hooks" | "plugin" | "statusline" => (Group::SetUp, false),

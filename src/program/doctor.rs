@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::builder::Program;
 use super::client_files::{HOOKS_OFF, StopHooks};
-use super::exit::{Ended, Failure};
+use super::exit::{CommandResult, Failure};
 use super::info::ProgramInfo;
 use super::settings::{Settings, user_path};
 use super::{locate, loops, out, reviewers};
@@ -57,7 +57,7 @@ impl<E: Diagnostic> From<E> for Check {
 }
 
 /// Runs the checks. The exit code is 1 if there is a problem.
-pub(super) fn doctor(program: &Program, json: bool) -> Ended {
+pub(super) fn doctor(program: &Program, json: bool) -> CommandResult {
     let checks = run_checks(program)?;
     let is_sound = checks.iter().all(|check| check.result != "problem");
     if json {
@@ -190,7 +190,7 @@ fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
 }
 
 fn check_state_home(info: &ProgramInfo) -> Checked {
-    let home = StateHome::of_user(info.program);
+    let home = StateHome::for_user(info.program);
     let folder = home.usable_path()?;
     let help = "make that folder writable, or set XDG_STATE_HOME to one that is";
     let found = check_writable(folder, help)?;

@@ -33,7 +33,7 @@ pub enum Exit {
 }
 
 /// The exit code of a command, or its failure.
-pub type Ended = Result<Exit, Failure>;
+pub type CommandResult = Result<Exit, Failure>;
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

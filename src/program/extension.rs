@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use super::app::Verb;
 use super::builder::Program;
-use super::exit::{Ended, Failure};
+use super::exit::{CommandResult, Failure};
 use super::locate::Surroundings;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::table::ModeInfo;
@@ -30,7 +30,7 @@ pub trait Extension {
     }
 
     /// Runs one of the program's own commands. Returns `None` for a common command.
-    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<CommandResult> {
         None
     }
 

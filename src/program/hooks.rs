@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::arguments::Hook;
 use super::builder::Program;
-use super::exit::{Ended, Exit};
+use super::exit::{CommandResult, Exit};
 use super::info::ProgramInfo;
 use super::locate::Surroundings;
 use super::settings::{self, Settings};
@@ -64,7 +64,7 @@ fn keep_prompt(program: &Program, input: &Input, surroundings: &Surroundings) ->
 }
 
 /// Prints the hooks for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.
-pub(super) fn print(info: &ProgramInfo, asks: bool) -> Ended {
+pub(super) fn print(info: &ProgramInfo, asks: bool) -> CommandResult {
     let path = std::env::current_exe().unwrap_or_default();
     let word = quote(path.to_str().unwrap_or(info.program));
     let call = |verb: &str| json!({"type": "command", "command": format!("{word} hook {verb}")});

@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{CommandResult, Exit, Failure};
 use super::{incompatible, locate, loops, messages, out, start};
 use crate::machine::{Beginning, Refusal};
 use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
@@ -22,7 +22,7 @@ pub fn import(
     file: &Utf8Path,
     id: Option<&str>,
     convert: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, String>,
-) -> Ended {
+) -> CommandResult {
     let info = program.info;
     let caller = Caller::from_env();
     let actor = caller.actor(false);

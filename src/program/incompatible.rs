@@ -24,7 +24,7 @@ pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
 }
 
 /// Returns the command that gives a loop up, after these words and a colon, or nothing.
-pub(super) fn give_up(info: &ProgramInfo, id: &str, words: &str) -> String {
+pub(super) fn cancel_help(info: &ProgramInfo, id: &str, words: &str) -> String {
     let mut edges = info.table.edges();
     let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition));
     edge.map_or_else(String::new, |edge| {
@@ -37,7 +37,7 @@ pub(super) fn give_up(info: &ProgramInfo, id: &str, words: &str) -> String {
 fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> {
     Some(match error {
         Refusal::Loop { id, .. } => {
-            let help = give_up(info, id.as_str(), "cancel it (its files are kept)");
+            let help = cancel_help(info, id.as_str(), "cancel it (its files are kept)");
             return Some(help).filter(|help| !help.is_empty());
         }
         Refusal::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
@@ -88,7 +88,7 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
             return format!(
                 "see it with `{} status`; to take it over into this session:{adopt}{}",
                 info.program,
-                give_up(info, id, "\nto cancel it")
+                cancel_help(info, id, "\nto cancel it")
             );
         }
         Ok(Err(error)) => explain(info, store, &error.into()),

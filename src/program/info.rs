@@ -51,7 +51,7 @@ impl ProgramInfo {
     }
 
     pub(super) fn home(&self) -> Option<Utf8PathBuf> {
-        StateHome::of_user(self.program).folder().map(Into::into)
+        StateHome::for_user(self.program).folder().map(Into::into)
     }
 
     /// Returns the name of an environment variable of this program: `CLAUDEX_REVIEWER`.

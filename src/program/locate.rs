@@ -13,7 +13,7 @@ use super::info::ProgramInfo;
 use crate::files::without_dots;
 use crate::hooks::Input;
 use crate::process::environment::GUARD;
-use crate::store::{Active, Listed, LoopId, StateHome, StateSpec, Store, StoreError};
+use crate::store::{Active, ListedLoop, LoopId, StateHome, StateSpec, Store, StoreError};
 use crate::text;
 
 /// The most state folders that are read, so that an unpacked archive cannot delay a turn.
@@ -59,7 +59,7 @@ impl StateFolders {
         self.stores.iter().find_map(Store::refusal)
     }
 
-    pub(super) fn list(&self, list: fn(&Store) -> Vec<Listed>) -> Vec<(Store, Listed)> {
+    pub(super) fn list(&self, list: fn(&Store) -> Vec<ListedLoop>) -> Vec<(Store, ListedLoop)> {
         let loops = self.stores.iter().flat_map(|store| {
             let mut listed = list(store);
             listed.retain(|one| store.is_for(one.root.as_deref()));
@@ -68,14 +68,14 @@ impl StateFolders {
         loops.collect()
     }
 
-    pub(super) fn newest(&self, list: fn(&Store) -> Vec<Listed>) -> Vec<(Store, Listed)> {
+    pub(super) fn newest(&self, list: fn(&Store) -> Vec<ListedLoop>) -> Vec<(Store, ListedLoop)> {
         let mut loops = self.list(list);
         loops.sort_by_key(|(_, listed)| Reverse(listed.modified));
         loops
     }
 
     /// Returns the active loops, sorted by whether they open, have a session, and by newest change.
-    pub(super) fn active(&self) -> Vec<(Store, Listed)> {
+    pub(super) fn active(&self) -> Vec<(Store, ListedLoop)> {
         let mut loops = self.list(Store::list_active);
         loops.sort_by_key(|(_, one)| {
             let newest = (self.state.active == Active::Many).then_some(Reverse(one.modified));
@@ -107,7 +107,7 @@ impl StateFolders {
         session: Option<&str>,
     ) -> Result<Option<(Store, LoopId)>, String> {
         let active = self.active();
-        let is_drivable = |one: &Listed| {
+        let is_drivable = |one: &ListedLoop| {
             one.problem.is_none() && owner(one).is_none_or(|owner| Some(owner) == session)
         };
         if let Some((store, one)) = active.iter().find(|(_, one)| is_drivable(one)) {
@@ -204,7 +204,7 @@ fn store_in(state: &'static StateSpec, root: &Utf8Path, start: &Utf8Path) -> Sto
     } else {
         (root.join(named), root)
     };
-    let home = StateHome::of_user(state.program);
+    let home = StateHome::for_user(state.program);
     Store::at(folder, root.to_owned(), state, home)
 }
 
@@ -255,7 +255,7 @@ pub(super) fn archived_note(info: &ProgramInfo, id: &LoopId) -> String {
     format!("was archived because it was idle for too long. To continue it:{resume}")
 }
 
-pub(super) fn owner(listed: &Listed) -> Option<&str> {
+pub(super) fn owner(listed: &ListedLoop) -> Option<&str> {
     listed
         .session
         .as_deref()

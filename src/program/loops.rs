@@ -110,7 +110,7 @@ pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, LoopId)>, Failure
 ///
 /// # Errors
 /// Returns an error if there is no such loop, or if more than one is active.
-pub fn find_to_look(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
+pub fn find_or_newest(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
     find(info, id).or_else(|failure| match (id, newest(info)?.as_slice()) {
         (None, [found]) => Ok(found.clone()),
         _ => Err(failure),

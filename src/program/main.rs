@@ -8,7 +8,7 @@ use clap::{ArgMatches, FromArgMatches, ValueEnum};
 use super::app::Verb;
 use super::arguments::{Command, Config, Hook};
 use super::builder::{PROTOCOL, Program};
-use super::exit::{self, Ended, Exit};
+use super::exit::{self, CommandResult, Exit};
 use super::settings;
 use super::{
     Group, archive, command_line, display, doctor, hooks, import, loops, out, ownership, plugin,
@@ -60,7 +60,7 @@ fn frequent(words: &[OsString]) -> Option<Command> {
     }
 }
 
-fn dispatch(program: &Program, matches: ArgMatches) -> Ended {
+fn dispatch(program: &Program, matches: ArgMatches) -> CommandResult {
     let info = program.info;
     // Before any call of git.
     settings::call_environment(info, None);
@@ -69,7 +69,7 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Ended {
         return Ok(Exit::Usage);
     };
     let (group, needs_loops) = command_line::group(name);
-    if needs_loops && group != Group::Look {
+    if needs_loops && group != Group::Information {
         verbs::outside_reviewer(name)?;
     }
     if let Some(result) = program.extension.run(program, name, arguments) {
@@ -87,7 +87,7 @@ fn dispatch(program: &Program, matches: ArgMatches) -> Ended {
     run(program, Command::from_arg_matches(matches)?)
 }
 
-fn run(program: &Program, command: Command) -> Ended {
+fn run(program: &Program, command: Command) -> CommandResult {
     let info = program.info;
     match command {
         Command::Status(look) => display::status(program, &look),

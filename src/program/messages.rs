@@ -101,7 +101,7 @@ pub fn clear(raw: &Raw) {
 /// Returns the last message to the agent: of the edge that led to the phase, or else of the phase.
 pub(super) fn last(raw: &Raw) -> Option<Message> {
     let edge = entered_by(raw);
-    edge.and_then(|edge| edge.words(raw.table()))
+    edge.and_then(|edge| edge.effective_message(raw.table()))
         .or(phase(raw).message)
 }
 

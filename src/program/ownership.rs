@@ -6,7 +6,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use super::arguments::LoopArgs;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, owner};
 use super::session_start::{MAX_QUIET_TIME, is_for_any_session};
@@ -17,7 +17,7 @@ use crate::text;
 
 /// Resumes a loop: restores it from the archive, ends its pause, takes its transition `resume`, if
 /// it is open, and takes it over into the caller's session.
-pub(super) fn resume(program: &Program, target: &LoopArgs) -> Ended {
+pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
     let info = program.info;
     loops::person_only(info, target.actor(), "resume", target.id.as_deref())?;
     let (store, id) = loops::find(info, target.id.as_deref())?;
@@ -63,7 +63,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> Ended {
     Ok(Exit::Complete)
 }
 
-pub(super) fn pause(program: &Program, target: &LoopArgs) -> Ended {
+pub(super) fn pause(program: &Program, target: &LoopArgs) -> CommandResult {
     let info = program.info;
     loops::person_only(info, target.actor(), "pause", target.id.as_deref())?;
     let (store, id) = loops::find(info, target.id.as_deref())?;
@@ -79,7 +79,7 @@ pub(super) fn pause(program: &Program, target: &LoopArgs) -> Ended {
 }
 
 /// Makes this session's stops drive a loop, or from a terminal those of the loop's session.
-pub(super) fn choose(program: &Program, id: &str) -> Ended {
+pub(super) fn choose(program: &Program, id: &str) -> CommandResult {
     let caller = Caller::from_env();
     let actor = caller.actor(false);
     let (store, id) = loops::find(program.info, Some(id))?;
@@ -118,7 +118,7 @@ fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Fa
 }
 
 /// Takes a loop over. Asks first if another session may use it, but not after a slash command.
-pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> Ended {
+pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> CommandResult {
     let info = program.info;
     loops::person_only(info, target.actor(), "adopt", target.id.as_deref())?;
     let (store, id) = match target.id.as_deref() {

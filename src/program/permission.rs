@@ -13,7 +13,7 @@ use super::info::ProgramInfo;
 use super::locate::{self, Surroundings};
 use super::plugin::commands::loop_rules;
 use crate::hooks::{HookOutput, Input, Permission};
-use crate::store::{Listed, Store};
+use crate::store::{ListedLoop, Store};
 
 pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
     HookOutput {
@@ -43,7 +43,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Opti
         }
         "Write" | "Edit" => {
             let path = locate::real_path(argument("file_path")?.into())?;
-            let is_state = |(store, one): &(Store, Listed)| {
+            let is_state = |(store, one): &(Store, ListedLoop)| {
                 path == one.path || path.starts_with(store.folder())
             };
             if loops.iter().any(is_state) {

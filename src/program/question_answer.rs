@@ -5,7 +5,7 @@
 
 use super::builder::Program;
 use super::caller::Caller;
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::locate::Surroundings;
 use super::{loops, messages, verbs};
@@ -50,7 +50,11 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     output
 }
 
-pub(super) fn answer_in_terminal(program: &Program, id: Option<&str>, label: &str) -> Ended {
+pub(super) fn answer_in_terminal(
+    program: &Program,
+    id: Option<&str>,
+    label: &str,
+) -> CommandResult {
     let info = program.info;
     let actor = Caller::from_env().actor(false);
     loops::person_only(info, actor, "answer LABEL", id)?;
@@ -77,7 +81,7 @@ pub(super) fn answer_in_terminal(program: &Program, id: Option<&str>, label: &st
     };
     let name = answer.transition.replace('_', "-");
     let now = verbs::take_answer(program, &answer, held)?;
-    verbs::tell(program, &name, &*now);
+    verbs::print_result(program, &name, &*now);
     Ok(Exit::Complete)
 }
 
@@ -121,7 +125,9 @@ fn take(
     let phase = messages::phase(raw);
 
     // The next stop does not repeat the message of this phase.
-    let message = raw.last_edge().and_then(|edge| edge.words(raw.table()));
+    let message = raw
+        .last_edge()
+        .and_then(|edge| edge.effective_message(raw.table()));
     let message = program
         .render(&*now, message, Variables::new())
         .unwrap_or_else(|problem| {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::builder::Program;
 use super::caller::Caller;
 use super::console::Console;
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
 use super::{arguments, attempts, incompatible, loops, messages, out, reviewers, rounds};
@@ -26,7 +26,7 @@ const FOLLOWED_LINES: usize = 20;
 /// The most characters of findings to print: a client shows an agent about 30,000 of all output.
 const MAX_PRINTED_CHARS: usize = 20_000;
 
-pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Ended {
+pub(super) fn review(program: &Program, arguments: &arguments::Review) -> CommandResult {
     let info = program.info;
     let (store, id) = loops::find(info, arguments.id.as_deref())?;
     let actor = Caller::from_env().actor(false);
@@ -69,7 +69,11 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Ended 
 ///
 /// # Errors
 /// Returns an error if the review cannot begin or be recorded.
-pub fn by_hand(program: &Program, held: &dyn LoopHandle, spec: &'static ReviewSpec) -> Ended {
+pub fn by_hand(
+    program: &Program,
+    held: &dyn LoopHandle,
+    spec: &'static ReviewSpec,
+) -> CommandResult {
     let raw = held.raw();
     let root = raw.store().root();
     let settings = loops::settings(program.info, root, None)?;
@@ -96,7 +100,7 @@ pub struct Review<'r> {
 }
 
 impl Review<'_> {
-    fn run_and_print(&self) -> Ended {
+    fn run_and_print(&self) -> CommandResult {
         let raw = self.held.raw();
         let console = Console::new(self.program.info.line(""), false);
         let persona = self.persona().label;
@@ -222,7 +226,7 @@ fn verify_first(
     Ok(())
 }
 
-pub(super) fn verify(program: &Program, id: Option<&str>) -> Ended {
+pub(super) fn verify(program: &Program, id: Option<&str>) -> CommandResult {
     let info = program.info;
     let held = loops::open_found(program, id)?;
     let raw = held.raw();
@@ -249,7 +253,7 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> Ended {
 }
 
 /// Follows a review that another process runs, to its end. Never starts one.
-fn follow(info: &ProgramInfo, raw: &Raw) -> Ended {
+fn follow(info: &ProgramInfo, raw: &Raw) -> CommandResult {
     let id = raw.id();
     let console = Console::new(info.line(""), false);
     let watched = round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event));

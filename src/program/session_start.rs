@@ -16,10 +16,10 @@ use super::extension::Variables;
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, Surroundings, archived_note, owner};
 use super::{incompatible, messages, next_action};
-use crate::hooks::seen::{Compacted, Seen, SessionRecord as _};
+use crate::hooks::session_environment::{Compacted, SessionEnvironment, SessionRecord as _};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
-use crate::store::{Listed, LoopId, Store};
+use crate::store::{ListedLoop, LoopId, Store};
 use crate::text;
 
 /// The variable with the client's process id. The plugin's hooks set it if the client does not.
@@ -97,7 +97,7 @@ fn follow_compaction(
         }
     }
     // Without the record of the session, the next stop would make a new one.
-    let _ = Seen::load(&before, &home).map(|seen| seen.keep(&session, &home));
+    let _ = SessionEnvironment::load(&before, &home).map(|seen| seen.keep(&session, &home));
     Some(followed)
 }
 
@@ -117,7 +117,7 @@ fn describe_loop(
     let (unowned, owned): (Vec<_>, Vec<_>) =
         loops.iter().partition(|(_, one)| owner(one).is_none());
     let mut own_loops = owned.iter().filter(|(_, one)| owner(one) == session);
-    let is_for_any = |found: &&&(Store, Listed)| is_for_any_session(info, &found.1);
+    let is_for_any = |found: &&&(Store, ListedLoop)| is_for_any_session(info, &found.1);
     let for_any = || owned.iter().find(is_for_any).filter(|_| !is_compacted);
 
     if let Some((store, listed)) = own_loops.next().or_else(for_any) {
@@ -200,7 +200,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
 fn describe_foreign(
     info: &ProgramInfo,
     store: &Store,
-    listed: &Listed,
+    listed: &ListedLoop,
     is_cleared: bool,
 ) -> HookOutput {
     let id = &listed.id;
@@ -228,11 +228,11 @@ fn inform(info: &ProgramInfo, line: &str, to_agent: bool) -> HookOutput {
 }
 
 /// Returns the phase of a listed loop that can be opened.
-fn phase(listed: &Listed) -> &str {
+fn phase(listed: &ListedLoop) -> &str {
     listed.phase.as_deref().unwrap_or("unknown")
 }
 
-pub(super) fn is_for_any_session(info: &ProgramInfo, listed: &Listed) -> bool {
+pub(super) fn is_for_any_session(info: &ProgramInfo, listed: &ListedLoop) -> bool {
     let phase = info.table.phase_position(phase(listed));
     phase.is_some_and(|phase| messages::is_for_any_session(info.table, phase))
 }

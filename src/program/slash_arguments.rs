@@ -41,7 +41,7 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     };
     let last = path.last().unwrap_or(&name).replace('_', "-");
     // Commands that only show loops need no arguments.
-    let is_look = command_line::group(&name) == (Group::Look, true);
+    let is_look = command_line::group(&name) == (Group::Information, true);
     let stored = take(program.info, &last.replace("journal", "history"))?;
     let typed = stored.or(is_look.then(String::new)).ok_or_else(|| {
         let help = format!(

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::app::HeldLoop;
 use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{CommandResult, Exit, Failure};
 pub use super::extension::StartRequest;
 use super::extension::Variables;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
@@ -118,7 +118,7 @@ fn value(table: &'static Table, field: &FieldInfo, matches: &ArgMatches) -> Opti
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 /// Starts a loop with the user's arguments, first the mode if there are several.
-pub(super) fn start_with(program: &Program, arguments: Vec<String>) -> Ended {
+pub(super) fn start_with(program: &Program, arguments: Vec<String>) -> CommandResult {
     let whole = command_line::command(program);
     let start = whole.find_subcommand("start").cloned().unwrap_or_default();
     let matches = start.no_binary_name(true).try_get_matches_from(arguments);
@@ -126,7 +126,7 @@ pub(super) fn start_with(program: &Program, arguments: Vec<String>) -> Ended {
 }
 
 /// Starts a loop and prints its first message. `by_user` means the user decided, also in a session.
-pub(super) fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> Ended {
+pub(super) fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> CommandResult {
     let info = program.info;
     let caller = Caller::from_env();
     let modes = info.table.modes;
@@ -212,7 +212,7 @@ fn blocked(program: &Program, store: &Store, error: &Refusal) -> Option<Failure>
     let loop_id = LoopId::parse(id, program.info.state.ids).ok()?;
     let held = program.app.open(store, &loop_id, Actor::Person).ok()?;
     let next = program.extension.next_action(&*held)?.next;
-    let help = next + &incompatible::give_up(program.info, id, "\nto cancel it");
+    let help = next + &incompatible::cancel_help(program.info, id, "\nto cancel it");
     Some(Failure::refuse(error.to_string(), &help))
 }
 

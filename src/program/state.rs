@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::builder::Program;
 use super::caller::Caller;
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
 use super::{archive, attempts, loops, out, rounds, verbs};
@@ -36,7 +36,7 @@ const LOCK: &str = ".lock";
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs a helper. One that prints a value, such as `get FILE FIELD`, exits 1 if it is missing.
-pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> Ended {
+pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> CommandResult {
     if CHANGES.contains(&helper) {
         verbs::outside_reviewer("state")?;
     }
@@ -120,7 +120,7 @@ impl OwnLoop {
             .map(Utf8PathBuf::from)
             .filter(|root| root.is_absolute())
             .unwrap_or_else(|| folder.to_owned());
-        let home = StateHome::of_user(info.program);
+        let home = StateHome::for_user(info.program);
         Some(Self {
             store: Store::at(folder.to_owned(), root, info.state, home),
             id: LoopId::parse(file.file_stem()?, info.state.ids).ok()?,
@@ -136,7 +136,7 @@ impl OwnLoop {
 }
 
 /// Sets a field to a boolean, a decimal number or a text. `-` reads the value from stdin.
-fn set(info: &'static ProgramInfo, file: &Utf8Path, field: &str, text: &str) -> Ended {
+fn set(info: &'static ProgramInfo, file: &Utf8Path, field: &str, text: &str) -> CommandResult {
     let value = parse_plain(&if text == "-" {
         String::from_utf8(stdin()?).map_err(|error| failure(Exit::Usage, error))?
     } else {
@@ -159,7 +159,7 @@ fn set(info: &'static ProgramInfo, file: &Utf8Path, field: &str, text: &str) -> 
 }
 
 /// Changes the phase if it is `from`; on our loop by an open transition that needs no evidence.
-fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Ended {
+fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> CommandResult {
     let info = program.info;
     let Some(own) = OwnLoop::from_file(info, file) else {
         return Ok(edit(file, Some(from), PHASE, &to.into())?.into());

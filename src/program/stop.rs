@@ -17,7 +17,7 @@ use super::settings::{self, Settings};
 use super::{incompatible, loops, messages, next_action, out, rounds};
 use crate::behaviours::Step;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
-use crate::hooks::seen::SessionRecord as _;
+use crate::hooks::session_environment::SessionRecord as _;
 use crate::hooks::waits::{Wait, Waits};
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw};
@@ -218,7 +218,7 @@ impl Stop<'_> {
             return Ok(self.render_turn_end(held, edge, was_asked, &caveats));
         }
 
-        let rendered = program.render(held, edge.words(table), Variables::new())?;
+        let rendered = program.render(held, edge.effective_message(table), Variables::new())?;
         Ok(match rendered {
             None => Decision::approve(None),
             Some(message) if edge.reminds(table) => {

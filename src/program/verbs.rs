@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::app::{HeldLoop, REJECTING, Verb, into_typed, into_untyped};
 use super::arguments::{self, LoopArgs};
 use super::builder::Program;
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::settings::Settings;
 use super::{attempts, incompatible, loops, messages, out, start};
@@ -71,11 +71,11 @@ pub(super) fn parse(
     Verb::new(&edge, &command.try_get_matches_from(flags)?)
 }
 
-pub(super) fn verb(program: &Program, verb: Verb) -> Ended {
+pub(super) fn verb(program: &Program, verb: Verb) -> CommandResult {
     let info = program.info;
     let actor = verb.loop_args.actor();
     let name = arguments::long(verb.transition);
-    let (store, id) = loops::find_to_look(info, verb.loop_args.id.as_deref())?;
+    let (store, id) = loops::find_or_newest(info, verb.loop_args.id.as_deref())?;
     // A verb that ends loops always works, also with wrong settings or a wrong loop.
     let ends = incompatible::ends_anywhere(info.table, verb.transition);
     let settings = match loops::settings(info, store.root(), None) {
@@ -100,7 +100,7 @@ pub(super) fn verb(program: &Program, verb: Verb) -> Ended {
     }
     program.prepare(&*held, &settings, actor);
     let now = take(program, verb, held)?;
-    tell(program, &name, &*now);
+    print_result(program, &name, &*now);
     Ok(Exit::Complete)
 }
 
@@ -126,7 +126,7 @@ impl Program {
         name: &str,
         arguments: &ArgMatches,
         run: impl FnOnce(A) -> Taken<A>,
-    ) -> Ended {
+    ) -> CommandResult {
         outside_reviewer(name)?;
         loops::all_usable(self.info)?;
         let named = arguments.get_one::<String>("id").map(String::as_str);
@@ -139,14 +139,14 @@ impl Program {
                 .map_err(|refused| refused.map(into_untyped)))
         })?;
         if now.raw().record().revision != before {
-            tell(self, name, &*now);
+            print_result(self, name, &*now);
         }
         Ok(Exit::Complete)
     }
 }
 
 /// Prints the result of a verb, and the next step.
-pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle) {
+pub(super) fn print_result(program: &Program, name: &str, now: &dyn LoopHandle) {
     let raw = now.raw();
     let id = raw.id();
     let edge = raw.last_edge();
@@ -162,7 +162,7 @@ pub(super) fn tell(program: &Program, name: &str, now: &dyn LoopHandle) {
         ));
         return;
     }
-    let message = edge.and_then(|edge| edge.words(raw.table()));
+    let message = edge.and_then(|edge| edge.effective_message(raw.table()));
     program.print(now, message, Variables::new(), has_own_message);
 }
 

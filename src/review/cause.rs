@@ -36,7 +36,7 @@ impl Cause {
     }
 
     /// Returns why a process did not complete its review, or `None` if it exited with 0.
-    pub(super) fn of_process(ended: &ProcessOutput) -> Option<Self> {
+    pub(super) fn from_process(ended: &ProcessOutput) -> Option<Self> {
         let kind = match &ended.how {
             ProcessEnd::Exited(0) => return None,
             // A shell, or `env`, did not find a program.

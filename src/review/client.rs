@@ -287,7 +287,7 @@ impl Session {
     /// Returns the answer of the client's process. Only exit status 0 can give a verdict. The
     /// client's own report of a failure is better than its exit status.
     fn judge(self, ended: &ProcessOutput) -> Result<Findings, Cause> {
-        match (Cause::of_process(ended), self.end) {
+        match (Cause::from_process(ended), self.end) {
             (None, Some(answer)) => answer,
             (None, None) if self.has_events => {
                 let detail = "its last event is missing";

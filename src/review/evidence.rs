@@ -39,7 +39,7 @@ fn unreadable(error: io::Error) -> String {
 
 /// The state of the round's review.
 #[derive(Debug)]
-pub enum Found {
+pub enum ReviewState {
     /// The reviewer found nothing, nothing material is open, and the subject is unchanged.
     Clean(Settled),
     /// The round was reviewed.
@@ -158,25 +158,25 @@ impl<'r> Round<'r> {
     ///
     /// # Errors
     /// Returns an error if the journal cannot be read.
-    pub fn inspect(&self) -> io::Result<(Found, Option<String>)> {
+    pub fn inspect(&self) -> io::Result<(ReviewState, Option<String>)> {
         if self.is_running() {
-            return Ok((Found::Running, None));
+            return Ok((ReviewState::Running, None));
         }
         if let Some(run) = self.verdict() {
             let found = match self.settle(Some(run), None) {
-                Ok(settled) if !self.blocks(run) => Found::Clean(settled),
+                Ok(settled) if !self.blocks(run) => ReviewState::Clean(settled),
                 _ if finding_history::is_stalled(&self.history()?) => {
-                    Found::Stalled(self.reviewed(Some(run)))
+                    ReviewState::Stalled(self.reviewed(Some(run)))
                 }
-                _ => Found::Findings(self.reviewed(Some(run))),
+                _ => ReviewState::Findings(self.reviewed(Some(run))),
             };
             return Ok((found, Some(run.began.run.clone())));
         }
         let failed = self.newest().filter(|run| run.ended.cause.is_some());
         Ok(match failed {
-            Some(run) if !run.counted => (Found::Failed, Some(run.began.run.clone())),
-            None if self.is_optional() => (Found::Findings(self.reviewed(None)), None),
-            _ => (Found::Nothing, None),
+            Some(run) if !run.counted => (ReviewState::Failed, Some(run.began.run.clone())),
+            None if self.is_optional() => (ReviewState::Findings(self.reviewed(None)), None),
+            _ => (ReviewState::Nothing, None),
         })
     }
 

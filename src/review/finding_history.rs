@@ -61,7 +61,7 @@ pub fn summary(all: &[FindingHistory]) -> String {
 }
 
 /// A finding of an earlier round.
-struct Known<'r> {
+struct KnownFinding<'r> {
     round: &'r Run,
     finding: &'r Finding,
     id: &'r str,
@@ -73,10 +73,10 @@ struct Known<'r> {
 pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, document: &str) {
     let lines: Vec<&str> = document.lines().map(line_start).collect();
     // The newest round is first.
-    let mut known: Vec<Known<'_>> = Vec::new();
+    let mut known: Vec<KnownFinding<'_>> = Vec::new();
     for round in earlier.iter().rev() {
         known.extend(round.findings().iter().filter_map(|finding| {
-            Some(Known {
+            Some(KnownFinding {
                 round,
                 finding,
                 id: finding.id.as_deref()?,
@@ -123,7 +123,7 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, do
         }
     }
     matches.sort_unstable();
-    let mut repeated: BTreeMap<usize, &Known<'_>> = BTreeMap::new();
+    let mut repeated: BTreeMap<usize, &KnownFinding<'_>> = BTreeMap::new();
     let mut ids = BTreeSet::new();
     for (_, at, nth) in matches {
         if !repeated.contains_key(&at) && ids.insert(known[nth].id) {
@@ -131,7 +131,7 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, do
         }
     }
 
-    let number = |old: &Known<'_>| old.id.strip_prefix('F')?.parse::<u64>().ok();
+    let number = |old: &KnownFinding<'_>| old.id.strip_prefix('F')?.parse::<u64>().ok();
     let mut last = known.iter().filter_map(number).max().unwrap_or(0);
     for (at, finding) in new.iter_mut().enumerate() {
         let old = repeated.get(&at);

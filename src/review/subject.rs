@@ -15,7 +15,7 @@ use super::round::{RoundError, io_error};
 use super::runs::Run;
 use super::worktree::tree_id;
 use crate::digest::sha256;
-use crate::files::{MAX_BYTES, if_there, without_dots};
+use crate::files::{MAX_BYTES, optional, without_dots};
 use crate::machine::table::{ReviewSpec, Subject};
 use crate::machine::{LoopFacts as _, PhaseDeclaration as _, Raw};
 use crate::text;
@@ -137,7 +137,7 @@ pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
 }
 
 /// Sets the program's subjects in a loop if its phase needs them.
-pub fn tell(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) {
+pub fn set_subjects(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) {
     let spec = raw.table().phases[raw.phase()].review();
     if spec.is_some_and(|spec| spec.subject.contains(&PROGRAM)) {
         let _ = raw.program_facts().subjects.set(subjects());
@@ -207,7 +207,7 @@ fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part
                     let read = raw
                         .folder_at(&path)
                         .and_then(|(folder, name)| folder.read(&name, bytes_left));
-                    let Some(bytes) = if_there(read).map_err(failure)? else {
+                    let Some(bytes) = optional(read).map_err(failure)? else {
                         continue;
                     };
                     String::from_utf8(bytes)
@@ -271,7 +271,7 @@ fn matching_files(raw: &Raw, pattern: &str) -> io::Result<Vec<Utf8PathBuf>> {
     let (before, after) = ends.unwrap_or((name, ""));
     let before = raw.fill(before);
     let after = raw.fill(after);
-    let Some((folder, _)) = if_there(raw.folder_at(&raw.path(folder).join("*")))? else {
+    let Some((folder, _)) = optional(raw.folder_at(&raw.path(folder).join("*")))? else {
         return Ok(Vec::new());
     };
     let is_match = |name: &str| {

@@ -24,12 +24,12 @@ const EMPTY_LINES: usize = 26;
 const MAX_CELL_CHARS: usize = 200;
 
 /// The summaries that counted, by round and stage.
-pub type Kept = BTreeMap<(u32, Stage), Summary>;
+pub type Summaries = BTreeMap<(u32, Stage), Summary>;
 
 /// Returns `rounds-digest.md` for the rounds before this one. The oldest decision comes first.
 ///
 /// The digest has at most 100 lines. If some are left out, the last line names them.
-pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestamp) -> String {
+pub fn digest(kept: &Summaries, before: u32, decisions: &Keys, generated_at: Timestamp) -> String {
     let mut rounds: Vec<u32> = kept.keys().map(|(round, _)| *round).collect();
     rounds.retain(|round| *round < before);
     rounds.dedup();
@@ -80,7 +80,7 @@ pub fn digest(kept: &Kept, before: u32, decisions: &Keys, generated_at: Timestam
 }
 
 /// Returns the facts of a round: the flags that its row shows, and its end.
-fn row(kept: &Kept, round: u32) -> Json {
+fn row(kept: &Summaries, round: u32) -> Json {
     let of_round = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective));
     let mut newest = of_round.map(|(_, summary)| summary).rev();
     let last = newest.clone().next();
@@ -106,7 +106,7 @@ fn row(kept: &Kept, round: u32) -> Json {
 
 /// Returns the gaps of these rounds in the order of their first mention. A gap is open as long as
 /// each round that looked names it.
-fn gaps(kept: &Kept, rounds: &[u32]) -> Vec<Json> {
+fn gaps(kept: &Summaries, rounds: &[u32]) -> Vec<Json> {
     let mut gaps: Vec<Json> = Vec::new();
     for round in rounds {
         let summary = kept.get(&(*round, Stage::ResponseAnalysis));

@@ -5,7 +5,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, arg, value_parser};
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::machine::LoopHandle;
-use claudex_loop::program::exit::{Ended, Exit, Failure};
+use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{
@@ -45,11 +45,11 @@ impl Extension for Stages {
     fn commands(&self) -> Vec<Command> {
         let command = |name: &'static str, at: Group| Command::new(name).display_order(at.place());
         vec![
-            command("next", Group::Look)
+            command("next", Group::Information)
                 .about("Print the next instruction; changes nothing")
                 .arg(arg!([LOOP] "The pipeline [default: the active one]"))
                 .arg(arg!(--json "As JSON")),
-            command("validate", Group::Look)
+            command("validate", Group::Information)
                 .about("Check summaries against the contract; changes nothing")
                 .arg(arg!(<FILE>...).value_parser(value_parser!(Utf8PathBuf))),
             Command::new("recover")
@@ -62,7 +62,7 @@ impl Extension for Stages {
         ]
     }
 
-    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<CommandResult> {
         Some(match name {
             "next" => next(program.info, arguments),
             "validate" => validate(program.info, arguments),
@@ -191,10 +191,10 @@ fn place(pipeline: Pipeline<'_>) -> (String, String) {
     (name, round)
 }
 
-fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Ended {
+fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> CommandResult {
     let id = matches.get_one::<String>("LOOP").map(String::as_str);
-    let (store, id) = loops::find_to_look(info, id)?;
-    let held = AnyLoop::open(&store.to_look(), &id, Actor::Person)
+    let (store, id) = loops::find_or_newest(info, id)?;
+    let held = AnyLoop::open(&store.read_only(), &id, Actor::Person)
         .map_err(|error| incompatible::failure(info, error))?;
     let instruction = Instruction::current(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
@@ -208,9 +208,9 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> Ended {
     Ok(Exit::Complete)
 }
 
-fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> Ended {
-    let found = loops::find_to_look(info, None).ok();
-    let held = found.and_then(|(at, id)| AnyLoop::open(&at.to_look(), &id, Actor::Person).ok());
+fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> CommandResult {
+    let found = loops::find_or_newest(info, None).ok();
+    let held = found.and_then(|(at, id)| AnyLoop::open(&at.read_only(), &id, Actor::Person).ok());
     let here = loops::here()?;
     let root = held.as_ref().map_or(here.clone(), |held| held.raw().root());
     let open = held.filter(|held| held.phase() == Phase::Dispatched);

@@ -9,8 +9,8 @@ use crate::gates;
 use crate::state::{Open, Pipeline, merge, new_dispatch, now};
 use crate::typestate::{AnyLoop, Phase, Transition};
 
-type Noted = Result<(), Refusal>;
-type Setter = fn(&mut AnyLoop, &Json) -> Noted;
+type RecordResult = Result<(), Refusal>;
+type Setter = fn(&mut AnyLoop, &Json) -> RecordResult;
 
 /// The flags that are keys of the state, and their setters.
 const KEYS: [(&str, Setter); 5] = [
@@ -22,7 +22,11 @@ const KEYS: [(&str, Setter); 5] = [
 ];
 
 /// Records the effect of a transition on the open stage.
-pub(crate) fn note(held: &mut AnyLoop, summary: Option<&Summary>, next: &Transition) -> Noted {
+pub(crate) fn note(
+    held: &mut AnyLoop,
+    summary: Option<&Summary>,
+    next: &Transition,
+) -> RecordResult {
     let stage = Pipeline(held.raw()).stage();
     let (Some(status), _) = effect(held, next) else {
         return Ok(());
@@ -104,7 +108,7 @@ pub(crate) fn dispatch_after(held: &AnyLoop, next: &Transition, before: Open) ->
 }
 
 /// Writes the flags that are keys of the state.
-fn note_flags(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
+fn note_flags(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> RecordResult {
     let values = json!(flags);
     let sets_mode = matches!(stage, Stage::Setup | Stage::AnalysisQuestions);
     let keeps_mode = !sets_mode || held.fields().open.standard;
@@ -125,7 +129,7 @@ fn note_flags(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
     })]))
 }
 
-pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Noted {
+pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> RecordResult {
     let stage = held.fields().stage;
     let error = match open.problem.as_str() {
         "" => "The stage failed".to_owned(),
@@ -143,7 +147,7 @@ pub(crate) fn note_failure(held: &mut AnyLoop, open: &Open) -> Noted {
 }
 
 /// Records a decision of the user, also in the failure that it answers.
-pub(crate) fn note_decision(held: &mut AnyLoop, key: &str, value: &str) -> Noted {
+pub(crate) fn note_decision(held: &mut AnyLoop, key: &str, value: &str) -> RecordResult {
     let now = now();
     let mut decisions = held.fields().user_decisions.clone();
     decisions.insert(key.to_owned(), json!(value));
@@ -183,7 +187,7 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, next: &Transition) 
 }
 
 /// Writes the status of a stage and the flags that the state has below its key.
-fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, flags: &Flags) -> Noted {
+fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, flags: &Flags) -> RecordResult {
     let names = match stage {
         Stage::Research => "reports_analyzed research_gaps",
         Stage::AnalysisQuestions => {
@@ -222,7 +226,7 @@ fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, flags: &Flags) -> 
 }
 
 /// Records the questions of a round, or when they were answered.
-fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> Noted {
+fn note_round(held: &mut AnyLoop, stage: Stage, flags: &Flags) -> RecordResult {
     let round = held.fields().round;
     let mut rounds = held.fields().rounds.clone();
     let is_this = |one: &Json| one["round_number"] == round;

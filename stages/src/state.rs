@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::contract::{Dispatch, Keys, Reading, Rule, Stage, Summary, read, sha256};
-use crate::digest::Kept;
+use crate::digest::Summaries;
 
 /// Values in order.
 pub(crate) type List = Vec<Json>;
@@ -153,7 +153,7 @@ impl Pipeline<'_> {
     }
 
     /// Returns the newest summary of each round and stage.
-    pub(crate) fn kept_summaries(self) -> Kept {
+    pub(crate) fn kept_summaries(self) -> Summaries {
         let counted = self.counted_summaries().into_iter();
         let kept = counted.filter_map(|one| {
             let (summary, _) = self.kept_summary(&one.digest)?;

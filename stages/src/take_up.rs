@@ -4,12 +4,12 @@
 use std::io;
 
 use camino::Utf8Path;
-use claudex_loop::files::{Folder, if_there};
+use claudex_loop::files::{Folder, optional};
 use claudex_loop::program::caller::Caller;
-use claudex_loop::program::exit::{Ended, Exit, Failure};
+use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{Program, import, locate, loops, out};
-use claudex_loop::store::{Listed, Store};
+use claudex_loop::store::{ListedLoop, Store};
 use claudex_loop::{Timestamp, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -87,7 +87,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
 }
 
 /// Continues from the document of another program.
-pub(crate) fn take_up(program: &Program) -> Ended {
+pub(crate) fn take_up(program: &Program) -> CommandResult {
     let store = locate::for_start(program.info.state, &loops::here()?);
     if let Some(own) = own_pipeline(&store).filter(|own| !own.terminal) {
         let message = format!("pipeline {} was taken up before", own.id);
@@ -103,7 +103,7 @@ pub(crate) fn take_up(program: &Program) -> Ended {
 }
 
 /// Returns this program's pipeline in the project: the active one, or else one that has ended.
-fn own_pipeline(store: &Store) -> Option<Listed> {
+fn own_pipeline(store: &Store) -> Option<ListedLoop> {
     let listed = store.list().into_iter();
     let own = listed.filter(|one| store.loop_folder(&one.id).exists());
     own.max_by_key(|one| !one.terminal)
@@ -142,7 +142,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
 
 /// Moves the state document and the summaries to a dated folder and returns its name.
 fn move_aside(root: &Utf8Path) -> io::Result<Option<String>> {
-    let Some(folder) = if_there(Folder::open(root)?.subfolder("requirements"))? else {
+    let Some(folder) = optional(Folder::open(root)?.subfolder("requirements"))? else {
         return Ok(None);
     };
     let mut moved = vec![".stage-summaries", ".requirements-state.local.md"];

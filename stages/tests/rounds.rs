@@ -3,13 +3,13 @@
 use claudex_loop::Timestamp;
 use serde_json::Map;
 use stages::contract::{AnalysisMode, Decision, Flags, NextAction, Stage, Status, Summary};
-use stages::digest::{Kept, MAX_LINES, digest};
+use stages::digest::{MAX_LINES, Summaries, digest};
 
 fn at() -> Timestamp {
     "2026-11-23T10:00:00Z".parse().unwrap()
 }
 
-fn keep(kept: &mut Kept, number: u32, stage: u64, said: &str, flags: Flags) {
+fn keep(kept: &mut Summaries, number: u32, stage: u64, said: &str, flags: Flags) {
     let stage = Stage::from_number(stage).unwrap();
     let mut summary = Summary::new(stage, Status::Completed, said);
     summary.flags = flags;
@@ -17,7 +17,7 @@ fn keep(kept: &mut Kept, number: u32, stage: u64, said: &str, flags: Flags) {
 }
 
 /// Adds a round that ended in NOT_READY.
-fn add_not_ready_round(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) {
+fn add_not_ready_round(kept: &mut Summaries, number: u32, gaps: &[&str], score: f64) {
     let questions = Flags {
         analysis_mode: Some(AnalysisMode::Complete),
         questions_count: Some(14),
@@ -49,7 +49,7 @@ fn add_not_ready_round(kept: &mut Kept, number: u32, gaps: &[&str], score: f64) 
 
 #[test]
 fn digest_has_a_row_for_each_round() {
-    let mut kept = Kept::new();
+    let mut kept = Summaries::new();
     add_not_ready_round(&mut kept, 1, &["Who pays | how", "Target Users"], 4.0);
     add_not_ready_round(&mut kept, 2, &["target users", "New one"], 5.0);
     let questions = Flags {
@@ -105,7 +105,7 @@ modes_used: [complete, rapid]
 #[test]
 fn long_digest_omits_oldest_lines_first() {
     let build = |rounds: u32, decisions: u32, gaps: usize| {
-        let mut kept = Kept::new();
+        let mut kept = Summaries::new();
         for number in 1..=rounds {
             let names: Vec<String> = (0..gaps).map(|at| format!("Gap {number} {at}")).collect();
             let gaps: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -146,5 +146,5 @@ fn long_digest_omits_oldest_lines_first() {
         all.contains("| 120 |") && all.contains("GAP-14400"),
         "{all}"
     );
-    assert_eq!(lines(&digest(&Kept::new(), 4, &Map::new(), at())), 26);
+    assert_eq!(lines(&digest(&Summaries::new(), 4, &Map::new(), at())), 26);
 }

@@ -26,12 +26,12 @@ pub(crate) const FOUND: &str = "reviews-found";
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Taskie;
 
-type Stopped = Result<Step<AnyLoop>, Refused<AnyLoop>>;
+type StopResult = Result<Step<AnyLoop>, Refused<AnyLoop>>;
 
 /// Declares the stops of the phases in which the agent works.
 macro_rules! stops {
     ($($name:ident: $phase:ident,)+) => {
-        $(fn $name(&self, held: Loop<$phase>) -> Stopped {
+        $(fn $name(&self, held: Loop<$phase>) -> StopResult {
             stop(held.into())
         })+
     };
@@ -74,13 +74,13 @@ impl OnStop for Taskie {
         post_all_code_review: PostAllCodeReview,
     }
 
-    fn standalone(&self, held: Loop<Standalone>) -> Stopped {
+    fn standalone(&self, held: Loop<Standalone>) -> StopResult {
         Ok(Step::Over(held.into()))
     }
 }
 
 /// Takes the transition of complete work, or reminds the agent of missing files.
-fn stop(held: AnyLoop) -> Stopped {
+fn stop(held: AnyLoop) -> StopResult {
     // An unreadable directory breaks a rule, so no stop gets here.
     let directory = directory(held.raw()).unwrap_or_default();
     let transition = match work::transition(held.raw(), &directory) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::{ArgMatches, Command};
 use claudex_loop::Timestamp;
 use claudex_loop::machine::{LoopFacts as _, LoopHandle, Raw};
-use claudex_loop::program::exit::Ended;
+use claudex_loop::program::exit::CommandResult;
 use claudex_loop::program::{Extension, NextAction, Program, Variables};
 
 use crate::files::Directory;
@@ -19,7 +19,7 @@ impl Extension for Taskie {
         commands::all()
     }
 
-    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+    fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<CommandResult> {
         commands::run(program, name, arguments)
     }
 

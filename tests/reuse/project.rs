@@ -34,7 +34,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
             }
             let main = fs::read_to_string(folder.join("main.rs"))
                 .unwrap_or_else(|_| format!("claudex_loop::main!({name});\n"))
-                .replace(SHOWN_HERE, &documented_method());
+                .replace(METHOD_MARKER, &documented_method());
             stranger.write(&format!("src/bin/{name}.rs"), &main);
         }
         let output = stranger.cargo(&["build"]);
@@ -55,7 +55,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
 }
 
 /// The place of the method that docs/behaviours.md shows.
-const SHOWN_HERE: &str = "// The method that docs/behaviours.md shows is inserted here.";
+const METHOD_MARKER: &str = "// The method that docs/behaviours.md shows is inserted here.";
 
 /// The method that docs/behaviours.md shows.
 fn documented_method() -> String {

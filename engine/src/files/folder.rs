@@ -32,7 +32,7 @@ pub struct Folder {
 
 /// The metadata of a file or folder. A symlink is described itself, not its target.
 #[derive(Debug, Clone, Copy)]
-pub struct Found {
+pub struct FileInfo {
     /// The kind.
     pub kind: FileType,
     /// The size in bytes.
@@ -57,7 +57,7 @@ pub struct UntrustedError {
     pub why: &'static str,
 }
 
-impl From<Stat> for Found {
+impl From<Stat> for FileInfo {
     fn from(stat: Stat) -> Self {
         let seconds = stat.st_mtime.try_into().unwrap_or_default();
         let nanos = stat.st_mtime_nsec.try_into().unwrap_or_default();
@@ -72,7 +72,7 @@ impl From<Stat> for Found {
 
 impl UntrustedError {
     /// Returns the cause of this kind, if an error has one.
-    pub fn in_error(error: &io::Error) -> Option<&Self> {
+    pub fn from_io(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 }
@@ -150,7 +150,7 @@ impl Folder {
         let opened = rustix::fs::openat(&self.fd, check_name(name)?, flags, FILE_MODE);
         // Systems differ in the error for a symlink, a socket, or a pipe without a reader.
         let found = match &opened {
-            Ok(fd) => Some(Found::from(rustix::fs::fstat(fd)?)),
+            Ok(fd) => Some(FileInfo::from(rustix::fs::fstat(fd)?)),
             Err(_) => self.look(name)?,
         };
         let why = match found.map(|found| found.kind) {
@@ -194,9 +194,9 @@ impl Folder {
     }
 
     /// Returns the metadata of a file or folder, or `None` if it is missing.
-    pub fn look(&self, name: &str) -> io::Result<Option<Found>> {
+    pub fn look(&self, name: &str) -> io::Result<Option<FileInfo>> {
         let found = rustix::fs::statat(&self.fd, check_name(name)?, AtFlags::SYMLINK_NOFOLLOW);
-        Ok(if_there(found.map_err(io::Error::from))?.map(Found::from))
+        Ok(optional(found.map_err(io::Error::from))?.map(FileInfo::from))
     }
 
     /// Returns whether there is a file or folder of a name.
@@ -205,7 +205,7 @@ impl Folder {
     }
 
     /// Returns the entries of the folder, unordered. Leaves out names that are not UTF-8.
-    pub fn list(&self) -> io::Result<Vec<(String, Found)>> {
+    pub fn list(&self) -> io::Result<Vec<(String, FileInfo)>> {
         let mut listed = Vec::new();
         for name in self.names()? {
             // A file may have been removed meanwhile.
@@ -271,7 +271,7 @@ impl Folder {
 }
 
 /// Returns the value, or `None` if the file or folder is missing.
-pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub fn optional<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

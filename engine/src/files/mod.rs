@@ -8,8 +8,8 @@ mod read;
 mod replace;
 
 pub(crate) use folder::UNTRUSTED_HELP;
-pub use folder::{Folder, Found, UntrustedError, if_there};
+pub use folder::{FileInfo, Folder, UntrustedError, optional};
 pub use lock::Lock;
 pub use paths::{folder_of, make_all, make_private, without_dots};
 pub use read::{MAX_BYTES, open, read, read_to_string, text};
-pub use replace::{Prepared, TEMPORARY};
+pub use replace::{PreparedFile, TEMPORARY};

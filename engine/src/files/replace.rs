@@ -15,7 +15,7 @@ pub const TEMPORARY: &str = ".loop-tmp-";
 
 /// The new content of a file, with mode 0600 and not synced. Dropping it removes it.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedFile {
     folder: Folder,
     file: File,
     temporary: String,
@@ -31,9 +31,9 @@ impl Folder {
     }
 
     /// Writes the new content of a file to a temporary one in this folder.
-    pub fn prepare(&self, bytes: &[u8]) -> io::Result<Prepared> {
+    pub fn prepare(&self, bytes: &[u8]) -> io::Result<PreparedFile> {
         let temporary = format!("{TEMPORARY}{}", random_hex::<16>()?);
-        let mut prepared = Prepared {
+        let mut prepared = PreparedFile {
             folder: self.clone(),
             file: self.new_file(&temporary)?,
             temporary,
@@ -43,7 +43,7 @@ impl Folder {
     }
 }
 
-impl Prepared {
+impl PreparedFile {
     /// Sets the permissions of the new file.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         kill_point();
@@ -72,7 +72,7 @@ impl Prepared {
     }
 }
 
-impl Drop for Prepared {
+impl Drop for PreparedFile {
     fn drop(&mut self) {
         if !self.temporary.is_empty() {
             let _ = self.folder.remove(&self.temporary);

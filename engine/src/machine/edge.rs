@@ -101,7 +101,7 @@ impl EdgeAt {
     }
 
     /// Returns the message when it is taken: its own, or that of the phase that is entered.
-    pub fn words(&self, table: &Table) -> Option<Message> {
+    pub fn effective_message(&self, table: &Table) -> Option<Message> {
         self.message.or(table.phases[self.to].message)
     }
 

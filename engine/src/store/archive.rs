@@ -8,7 +8,7 @@ use camino::Utf8Path;
 use super::entry::Record;
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
-use super::list::{Listed, newest_first};
+use super::list::{ListedLoop, newest_first};
 use super::state_folder::{ARCHIVE, LOCK, SIDECARS, Store};
 use crate::files::Folder;
 
@@ -99,13 +99,13 @@ impl Store {
         self.listed_in_archive(id).is_some()
     }
 
-    fn listed_in_archive(&self, id: &LoopId) -> Option<Listed> {
+    fn listed_in_archive(&self, id: &LoopId) -> Option<ListedLoop> {
         let mut listed = self.archived_store(id.as_str()).list().into_iter();
         listed.find(|one| one.id == *id)
     }
 
     /// Returns the archived loops that are not over, newest first.
-    pub fn archived(&self) -> Vec<Listed> {
+    pub fn archived(&self) -> Vec<ListedLoop> {
         let unfinished = Utf8Path::new(ARCHIVE).join(UNFINISHED);
         let names = self
             .open_folder()
@@ -127,7 +127,7 @@ impl Store {
 
     /// Archives this user's unfinished loops, untouched for this long and without a running review.
     pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
-        let is_stale = |one: &Listed| {
+        let is_stale = |one: &ListedLoop| {
             let age = now.duration_since(one.modified);
             let is_old = age.is_ok_and(|age| age > older);
             let may_move = one.problem.is_none() || !self.has_journal(&one.id);
@@ -142,7 +142,7 @@ impl Store {
         self.archive_each(finished.skip(newest));
     }
 
-    fn archive_each(&self, loops: impl Iterator<Item = Listed>) -> Vec<LoopId> {
+    fn archive_each(&self, loops: impl Iterator<Item = ListedLoop>) -> Vec<LoopId> {
         let is_archived = |id: &LoopId| {
             let archived = self.archive(id);
             if let Err(error) = &archived {

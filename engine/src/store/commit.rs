@@ -72,7 +72,7 @@ impl Store {
     ) -> Result<Record, StoreError> {
         let change = Change {
             edits: Fields::from_iter([(self.spec.fields.session.to_owned(), session.into())]),
-            ..Change::bare(what, by)
+            ..Change::new(what, by)
         };
         self.commit(held, change)
     }
@@ -104,7 +104,7 @@ impl Store {
             let held = self.open(id)?;
             let change = Change {
                 edits: Fields::from_iter([(field.to_owned(), value.clone())]),
-                ..Change::bare("set-field", by)
+                ..Change::new("set-field", by)
             };
             match self.write(&held, change) {
                 // Another process changed the loop in between.
@@ -140,7 +140,7 @@ impl Store {
         set_held(&mut newest.fields, names.root, self.root.as_str());
         let change = Change {
             begins_visit: true,
-            ..Change::bare("adopt", by)
+            ..Change::new("adopt", by)
         };
         let entry = newest.followed_by(self.spec, Timestamp::now(), change);
         let document = self.read_document(id).unwrap_or_default();

@@ -46,7 +46,7 @@ pub struct Change {
 
 impl Change {
     /// Makes a change without edits that keeps the phase.
-    pub fn bare(what: &str, by: &str) -> Self {
+    pub fn new(what: &str, by: &str) -> Self {
         Self {
             what: what.to_owned(),
             by: by.to_owned(),

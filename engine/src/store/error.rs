@@ -102,7 +102,7 @@ crate::impl_diagnostic!(StoreError, |error| Some(error.help_text().to_owned()));
 impl StoreError {
     fn help_text(&self) -> &'static str {
         match self {
-            Self::Io { source, .. } => match (UntrustedError::in_error(source), source.kind()) {
+            Self::Io { source, .. } => match (UntrustedError::from_io(source), source.kind()) {
                 (Some(_), _) | (_, ErrorKind::NotADirectory) => UNTRUSTED_HELP,
                 (_, ErrorKind::InvalidData | ErrorKind::FileTooLarge) => "fix or remove it",
                 (_, ErrorKind::InvalidInput) => {
@@ -147,7 +147,7 @@ impl StoreError {
 }
 
 fn describe_io(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
-    if let Some(error) = UntrustedError::in_error(source) {
+    if let Some(error) = UntrustedError::from_io(source) {
         return format!("{} is not trusted: {}", shown(&error.path), error.why);
     }
     format!(

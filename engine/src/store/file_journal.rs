@@ -12,7 +12,7 @@ use super::journal::{Journal, Tail, check_order, lock};
 use super::seal::{Line, Sealing};
 use super::state_folder::{JOURNAL, LOCK, START_LOCK, Store};
 use super::state_home::Mark;
-use crate::files::{Folder, MAX_BYTES, Prepared, if_there, kill_point, make_all};
+use crate::files::{Folder, MAX_BYTES, PreparedFile, kill_point, make_all, optional};
 
 /// The most bytes of a journal.
 const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
@@ -95,7 +95,7 @@ impl Store {
             let file = folder.file(JOURNAL)?;
             Ok((here, folder, file))
         });
-        let Some((here, folder, file)) = if_there(opened).or_io("read", &path)? else {
+        let Some((here, folder, file)) = optional(opened).or_io("read", &path)? else {
             return Ok(None);
         };
         let sealing = self.sealing(id)?;
@@ -151,7 +151,7 @@ impl Store {
         here: &Folder,
         id: &LoopId,
         bytes: &[u8],
-    ) -> Result<(Prepared, String), StoreError> {
+    ) -> Result<(PreparedFile, String), StoreError> {
         let path = self.path_of(id);
         let prepare = || {
             let users_folder = self.spec.file.and(path.parent());
@@ -238,7 +238,7 @@ impl Journal for Store {
             let document = self
                 .document_place(&sealed.here, id)
                 .and_then(|(folder, name)| folder.read(&name, MAX_BYTES));
-            let document = if_there(document).or_io("read", self.path_of(id))?;
+            let document = optional(document).or_io("read", self.path_of(id))?;
             // A document that another process wrote in between would not be that of this change.
             let length = || Some(sealed.folder.file(JOURNAL).ok()?.metadata().ok()?.len());
             if length() == Some(sealed.length) {

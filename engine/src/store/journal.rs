@@ -57,17 +57,17 @@ pub(super) fn check_order(
 /// Journals of one process.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    loops: Mutex<BTreeMap<LoopId, Kept>>,
+    loops: Mutex<BTreeMap<LoopId, StoredJournal>>,
     starting: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct StoredJournal {
     entries: Vec<Entry>,
     document: Vec<u8>,
 }
 
-impl Kept {
+impl StoredJournal {
     fn newest(&self) -> Option<&ChangeEntry> {
         self.entries.iter().rev().find_map(Entry::change)
     }

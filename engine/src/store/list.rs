@@ -12,7 +12,7 @@ use super::value::to_plain;
 
 /// A loop as [`Store::list`] sees it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct ListedLoop {
     /// The id.
     pub id: LoopId,
     /// The document.
@@ -33,12 +33,12 @@ pub struct Listed {
 
 impl Store {
     /// Returns every loop with a journal or document and its problem, newest first. Writes nothing.
-    pub fn list(&self) -> Vec<Listed> {
+    pub fn list(&self) -> Vec<ListedLoop> {
         self.list_each(self.journals().list().into_iter())
     }
 
     /// Returns the loops of [`Store::list`] that are not over. Opens none that this user ended.
-    pub fn list_active(&self) -> Vec<Listed> {
+    pub fn list_active(&self) -> Vec<ListedLoop> {
         // A loop that is over stays so: no edge leaves its phase.
         let is_over = |id: &LoopId| self.sealing(id).is_ok_and(|sealing| sealing.mark(id).over);
         let mut ids = self.journals().list();
@@ -49,14 +49,14 @@ impl Store {
     }
 
     /// Returns the state files that were made by hand: those whose name is not an id.
-    pub fn list_foreign(&self) -> Vec<Listed> {
+    pub fn list_foreign(&self) -> Vec<ListedLoop> {
         let names = self.names();
         let stems = names.iter().filter_map(|name| self.document_stem(name));
         let foreign = stems.filter(|stem| LoopId::parse(stem, self.spec.ids).is_err());
         self.list_each(foreign.map(LoopId::from_file_stem))
     }
 
-    fn list_each(&self, ids: impl Iterator<Item = LoopId>) -> Vec<Listed> {
+    fn list_each(&self, ids: impl Iterator<Item = LoopId>) -> Vec<ListedLoop> {
         newest_first(ids.filter_map(|id| self.list_one(id)))
     }
 
@@ -72,7 +72,7 @@ impl Store {
         (self.spec.file.is_none() && !stem.is_empty()).then_some(stem)
     }
 
-    fn list_one(&self, id: LoopId) -> Option<Listed> {
+    fn list_one(&self, id: LoopId) -> Option<ListedLoop> {
         let spec = self.spec;
         let modified = self.modified(&id)?;
         let newest = self.newest(&id).map(|(newest, _)| newest);
@@ -91,7 +91,7 @@ impl Store {
             Err(_) => document.as_ref()?.text(name),
         };
         let phase = text(spec.fields.phase);
-        Some(Listed {
+        Some(ListedLoop {
             path: self.path_of(&id),
             id,
             modified,
@@ -123,8 +123,8 @@ impl Store {
     }
 }
 
-pub(super) fn newest_first(loops: impl Iterator<Item = Listed>) -> Vec<Listed> {
-    let mut listed: Vec<Listed> = loops.collect();
+pub(super) fn newest_first(loops: impl Iterator<Item = ListedLoop>) -> Vec<ListedLoop> {
+    let mut listed: Vec<ListedLoop> = loops.collect();
     listed.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
     listed
 }

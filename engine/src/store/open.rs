@@ -89,7 +89,7 @@ impl Store {
         let mut record = self.record(id, newest, document);
         if !edits.is_empty() {
             let what = repair.as_ref().map_or("move", |_| "edit");
-            let bare = Change::bare(what, "person");
+            let bare = Change::new(what, "person");
             record = self.write(&record, Change { edits, ..bare })?;
         }
         // An edit that was taken over is in the journal as a change already.

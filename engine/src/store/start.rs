@@ -84,7 +84,7 @@ impl Store {
         let change = Change {
             to: fields.get(names.phase).map(to_plain),
             begins_visit: true,
-            ..Change::bare(document.map_or("start", |_| "import"), by)
+            ..Change::new(document.map_or("start", |_| "import"), by)
         };
         set_held(&mut fields, names.id, id.as_str());
         set_held(&mut fields, names.session, beginning.session.as_str());

@@ -15,7 +15,7 @@ use super::seal::Sealing;
 use super::spec::StateSpec;
 use super::state_home::{Mark, StateHome};
 use crate::files::kill_point::kill_point;
-use crate::files::{Folder, Lock, MAX_BYTES, folder_of, if_there, make_all};
+use crate::files::{Folder, Lock, MAX_BYTES, folder_of, make_all, optional};
 use crate::text::{one_line, shown};
 
 /// The lock for every change of a loop, which is held for milliseconds.
@@ -134,7 +134,7 @@ impl Store {
 
     /// Turns it into a store for a look: opening a loop writes nothing, neither its document nor an edit by hand.
     #[must_use]
-    pub fn to_look(mut self) -> Self {
+    pub fn read_only(mut self) -> Self {
         self.only_looks = true;
         self
     }
@@ -270,7 +270,7 @@ impl Store {
     pub fn clear(&self, id: &LoopId) -> Result<(), StoreError> {
         let here = self.open_folder().or_io("open", &self.folder)?;
         for suffix in SIDECARS {
-            if_there(here.remove(&format!("{id}{suffix}")))
+            optional(here.remove(&format!("{id}{suffix}")))
                 .or_io("remove", self.sidecar(id, suffix))?;
         }
         Ok(())

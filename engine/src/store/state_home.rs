@@ -12,7 +12,7 @@ use super::id::LoopId;
 use super::seal::Sealing;
 use super::state_folder::{LOCK_TIMEOUT, Store};
 use crate::digest::{random_hex, sha256};
-use crate::files::{Folder, Lock, if_there, make_private};
+use crate::files::{Folder, Lock, make_private, optional};
 
 const KEY: &str = "key";
 const KEY_DIGITS: usize = 64;
@@ -52,7 +52,7 @@ impl StateHome {
     }
 
     /// Returns the folder that the environment of this process names.
-    pub fn of_user(program: &str) -> Self {
+    pub fn for_user(program: &str) -> Self {
         Self::from_variables(program, |name| std::env::var(name).ok())
     }
 
@@ -91,7 +91,7 @@ impl StateHome {
             let key = read_key(&home)?;
             Ok((home, key))
         };
-        if_there(read()).or_io("use your key,", path.join(KEY))
+        optional(read()).or_io("use your key,", path.join(KEY))
     }
 
     /// Opens the folder and reads the key. Makes both if they are not there.
@@ -149,7 +149,7 @@ fn read_key(home: &Folder) -> io::Result<String> {
 
 /// Reads the id of a state folder.
 fn read_project(folder: &Folder) -> io::Result<Option<String>> {
-    Ok(if_there(read_hex(folder, PROJECT, PROJECT_DIGITS))?.flatten())
+    Ok(optional(read_hex(folder, PROJECT, PROJECT_DIGITS))?.flatten())
 }
 
 /// Reads a file of hexadecimal digits. Returns `None` if it has something else.

@@ -210,7 +210,7 @@ pub(crate) fn change(what: &str, from: &str, to: &str, edits: &[(&str, u64)]) ->
         edits: edits
             .map(|(name, value)| ((*name).to_owned(), (*value).into()))
             .collect(),
-        ..Change::bare(what, "hook")
+        ..Change::new(what, "hook")
     }
 }
 

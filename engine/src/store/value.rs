@@ -8,7 +8,7 @@ use crate::text::is_hidden;
 pub type Fields = serde_json::Map<String, Json>;
 
 /// The greatest number in a field: every reader of JSON reads it exactly.
-pub const MOST_COUNT: u64 = (1 << 53) - 1;
+pub const MAX_COUNT: u64 = (1 << 53) - 1;
 
 /// Returns a value for people and shell helpers: text without quotes, null as nothing, else JSON.
 pub fn to_plain(value: &Json) -> String {
@@ -36,7 +36,7 @@ pub fn parse_plain(text: &str) -> Json {
 /// Reads a decimal number that is written back with the same characters.
 fn parse_count(text: &str) -> Option<u64> {
     let count: u64 = text.parse().ok()?;
-    (count <= MOST_COUNT && count.to_string() == text).then_some(count)
+    (count <= MAX_COUNT && count.to_string() == text).then_some(count)
 }
 
 /// Writes a value behind a colon, as JSON that is also YAML. Quotes plain words only if `quoted`.
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn shell_text_becomes_what_it_looks_like() {
         assert_eq!(parse_plain("12"), json!(12));
-        assert_eq!(parse_plain("9007199254740991"), json!(MOST_COUNT));
+        assert_eq!(parse_plain("9007199254740991"), json!(MAX_COUNT));
         assert_eq!(parse_plain("true"), json!(true));
         for text in ["9007199254740992", "012", "+1", "-1", "1.0", "yes", ""] {
             assert_eq!(parse_plain(text), json!(text));

@@ -9,10 +9,10 @@ use crate::machine::table::PhaseInfo;
 use crate::machine::{Raw, Table};
 use crate::message::Message;
 use crate::program::Program;
-use crate::program::arguments::Look;
+use crate::program::arguments::ShowArgs;
 use crate::program::caller::RUN;
 use crate::program::durations::between;
-use crate::program::exit::{Ended, Exit, Failure};
+use crate::program::exit::{CommandResult, Exit, Failure};
 use crate::program::{loops, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
@@ -24,13 +24,13 @@ const JOURNAL: Message = template!("journal.txt");
 
 /// A loop's journal, with the runs that it names.
 #[derive(Debug)]
-pub(super) struct Past {
+pub(super) struct LoopHistory {
     pub(super) entries: Arc<[Entry]>,
     pub(super) runs: Vec<Run>,
     table: &'static Table,
 }
 
-impl Past {
+impl LoopHistory {
     pub(super) fn new(table: &'static Table, entries: Arc<[Entry]>) -> Self {
         Self {
             runs: runs::read(&entries),
@@ -173,7 +173,7 @@ pub(super) fn actor(by: &str) -> String {
     }
 }
 
-pub(in crate::program) fn journal(program: &Program, look: &Look) -> Ended {
+pub(in crate::program) fn journal(program: &Program, look: &ShowArgs) -> CommandResult {
     let info = program.info;
     let Some(id) = &look.target.id else {
         return super::list(info, look.format.json);
@@ -187,7 +187,7 @@ pub(in crate::program) fn journal(program: &Program, look: &Look) -> Ended {
         lines.for_each(out::serialized);
         return Ok(Exit::Complete);
     }
-    let past = Past::new(info.table, entries.into());
+    let past = LoopHistory::new(info.table, entries.into());
     for (entry, line) in past.entries.iter().zip(past.lines(past.entries.iter())) {
         out::line(&format!("{:.0}  {line}", time(entry)));
     }

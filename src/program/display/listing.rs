@@ -3,16 +3,16 @@
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use super::history::Past;
+use super::history::LoopHistory;
 use crate::machine::table::FieldKind;
 use crate::machine::{PhaseDeclaration as _, Table};
 use crate::message::Message;
-use crate::program::exit::{Ended, Exit};
+use crate::program::exit::{CommandResult, Exit};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::StateFolders;
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{durations, out, rounds};
-use crate::store::{Listed, Store, to_count, to_plain};
+use crate::store::{ListedLoop, Store, to_count, to_plain};
 use crate::{template, text};
 
 const MAX_TEXT_CHARS: usize = 300;
@@ -20,14 +20,14 @@ const LIST: Message = template!("list.txt");
 
 fn row(
     machine: &'static Table,
-    (store, listed): (Store, Listed),
+    (store, listed): (Store, ListedLoop),
     archived: bool,
     now: Timestamp,
 ) -> Json {
     let place = archived.then(|| store.archived_store(listed.id.as_str()));
     let store = place.unwrap_or(store);
     let entries = store.journal(&listed.id).unwrap_or_default();
-    let past = Past::new(machine, entries.into());
+    let past = LoopHistory::new(machine, entries.into());
     let last = past.changes().next_back();
     let line = |name: &str| {
         let line = text::one_line(&to_plain(last?.field(name)?), MAX_TEXT_CHARS);
@@ -66,7 +66,7 @@ pub(super) fn about(machine: &Table) -> Option<&'static str> {
     Some(found.name)
 }
 
-pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> Ended {
+pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> CommandResult {
     let folders = StateFolders::find_here(info.state)?;
     for line in folders.vanished(None) {
         out::note(&info.line(&line));

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
-use super::history::Past;
+use super::history::LoopHistory;
 use crate::behaviours::loop_message;
 use crate::machine::table::FieldInfo;
 use crate::machine::{LoopHandle, PhaseDeclaration as _, Raw};
@@ -52,7 +52,7 @@ pub(super) fn facts(
     let table = raw.table();
     let names = &table.state.fields;
     let phase = messages::phase(raw);
-    let past = Past::read(raw);
+    let past = LoopHistory::read(raw);
     // A `bind` is made by the stop that then decides.
     let is_step = |entry: &&Entry| entry.change().is_some_and(|change| change.what != "bind");
     let last_entry = past.entries.iter().rfind(is_step);
@@ -117,7 +117,7 @@ pub(super) fn facts(
     })
 }
 
-fn review(raw: &Raw, past: &Past, settings: &Settings) -> Option<Json> {
+fn review(raw: &Raw, past: &LoopHistory, settings: &Settings) -> Option<Json> {
     let spec = rounds::spec(raw)?;
     let round = raw.count(spec.round);
     let personas = review_personas(raw.table(), spec);

@@ -10,7 +10,7 @@ use minijinja::value::Value;
 use minijinja::{AutoEscape, Environment};
 use serde_json::{Value as Json, json};
 
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::{durations, loops, out};
 use crate::machine::PhaseDeclaration as _;
@@ -44,7 +44,7 @@ fn render(template: Message, facts: &Json) -> Result<String, Failure> {
     rendered.map_err(|error| Failure::new(Exit::Internal, error))
 }
 
-pub(super) fn personas(info: &'static ProgramInfo) -> Ended {
+pub(super) fn personas(info: &'static ProgramInfo) -> CommandResult {
     // Like every command of a round, it needs a valid configuration.
     loops::settings_here(info)?;
     let all = machine_personas(info.table);
@@ -61,7 +61,7 @@ pub(super) fn personas(info: &'static ProgramInfo) -> Ended {
     Ok(Exit::Complete)
 }
 
-pub(super) fn configuration(info: &'static ProgramInfo, json: bool) -> Ended {
+pub(super) fn configuration(info: &'static ProgramInfo, json: bool) -> CommandResult {
     let settings = loops::settings_here(info)?;
     let rows = settings.rows.iter();
     if json {

@@ -8,14 +8,14 @@ use diffy::create_patch;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use super::history::{self, Past};
+use super::history::{self, LoopHistory};
 use super::loop_facts;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::durations::between;
-use crate::program::exit::{Ended, Exit};
+use crate::program::exit::{CommandResult, Exit};
 use crate::program::settings::Settings;
 use crate::program::{loops, messages, out, rounds};
 use crate::review::findings::Finding;
@@ -31,15 +31,15 @@ const NOW: &str = "now";
 
 const PAGE: Message = template!("page.html");
 
-pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Ended {
+pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> CommandResult {
     let info = program.info;
-    let (store, id) = loops::find_to_look(info, arguments.target.id.as_deref())?;
-    let store = store.to_look();
+    let (store, id) = loops::find_or_newest(info, arguments.target.id.as_deref())?;
+    let store = store.read_only();
     let held = loops::open(program, &store, &id, Actor::Person)?;
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
     program.prepare(&*held, &settings, Actor::Person);
     let raw = held.raw();
-    let past = Past::read(raw);
+    let past = LoopHistory::read(raw);
     let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
     let lines = past.lines(past.entries.iter());
@@ -66,7 +66,7 @@ pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> En
     Ok(Exit::Complete)
 }
 
-fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
+fn path(raw: &Raw, past: &LoopHistory, now: Timestamp) -> Vec<Json> {
     // A `bind` to a session is no step.
     let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
     let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();
@@ -83,7 +83,7 @@ fn path(raw: &Raw, past: &Past, now: Timestamp) -> Vec<Json> {
 }
 
 /// Returns all findings, oldest first. Each visit that starts clean has its own history.
-fn findings(past: &Past) -> Vec<Json> {
+fn findings(past: &LoopHistory) -> Vec<Json> {
     let mut groups: BTreeMap<(Option<u64>, &str), Vec<Run>> = BTreeMap::new();
     for run in &past.runs {
         let phase = past.phase_of(run);
@@ -129,7 +129,7 @@ fn place(finding: &Finding) -> Option<String> {
 
 /// Returns the changes of the reviewed texts between verdicts and since the last one. Each text is
 /// compared with the previous one of the same subject.
-fn changes(raw: &Raw, past: &Past) -> Vec<Json> {
+fn changes(raw: &Raw, past: &LoopHistory) -> Vec<Json> {
     let runs = past.runs.iter().filter(|run| run.verdict().is_some());
     let reviewed = runs.filter_map(|run| {
         let (subject, text) = subject::text_of_run(raw, run)?;

@@ -5,15 +5,15 @@ use std::io::stdin;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
-use super::history::Past;
+use super::history::LoopHistory;
 use super::loop_facts::facts;
 use crate::hooks::input::{self, INPUT_TIMEOUT, Input};
 use crate::machine::table::FieldKind;
 use crate::machine::{Actor, PhaseDeclaration as _};
 use crate::message::Message;
 use crate::program::Program;
-use crate::program::arguments::Look;
-use crate::program::exit::{Ended, Exit, Failure};
+use crate::program::arguments::ShowArgs;
+use crate::program::exit::{CommandResult, Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::{StateFolders, Surroundings};
 use crate::program::settings::{MAX_ROUNDS, Settings};
@@ -25,7 +25,7 @@ const MAX_LINE_CHARS: usize = 200;
 const STATUS: Message = template!("status.txt");
 
 /// Prints the named loop, or else the active ones or the newest, and problems found.
-pub(in crate::program) fn status(program: &Program, look: &Look) -> Ended {
+pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandResult {
     let info = program.info;
     let now = Timestamp::now();
     let found = match &look.target.id {
@@ -36,7 +36,7 @@ pub(in crate::program) fn status(program: &Program, look: &Look) -> Ended {
     let mut all = Vec::new();
     let mut problems = folders.vanished(None);
     for (store, id) in found {
-        let store = store.to_look();
+        let store = store.read_only();
         match program.app.open(&store, &id, Actor::Person) {
             Ok(held) => {
                 problems.extend_from_slice(held.raw().repairs());
@@ -121,7 +121,7 @@ fn session_line(program: &Program, input: &Input, surroundings: &Surroundings) -
     let (store, id) = owned.into_iter().next()?;
     let opened = program
         .app
-        .open(&store.clone().to_look(), &id, Actor::Person);
+        .open(&store.clone().read_only(), &id, Actor::Person);
     let held = opened.ok()?;
     let raw = held.raw();
     let spec = rounds::spec(raw);
@@ -133,7 +133,7 @@ fn session_line(program: &Program, input: &Input, surroundings: &Surroundings) -
     if store.is_running(&id) {
         parts.push("a review is running".to_owned());
     }
-    if let (Some(spec), Some((round, found))) = (spec, Past::read(raw).newest_findings()) {
+    if let (Some(spec), Some((round, found))) = (spec, LoopHistory::read(raw).newest_findings()) {
         parts.push(if raw.count(spec.round) == round {
             found.to_string()
         } else {

@@ -20,7 +20,7 @@ use crate::program::info::ProgramInfo;
 use crate::{template, text};
 
 #[derive(Serialize)]
-pub(super) struct Written {
+pub(super) struct CommandFile {
     pub(super) path: String,
     /// `/release-train:status`, with its arguments.
     usage: String,
@@ -32,7 +32,7 @@ pub(super) fn all(
     program: &Program,
     plugin: &str,
     info: &PluginInfo,
-) -> Result<Vec<Written>, MessageError> {
+) -> Result<Vec<CommandFile>, MessageError> {
     let mut whole = command_line::command(program);
     whole.build();
     let rules = loop_rules(program);
@@ -46,7 +46,7 @@ fn render(
     whole: &Command,
     command: &CommandInfo,
     loop_rules: &[String],
-) -> Result<Written, MessageError> {
+) -> Result<CommandFile, MessageError> {
     let info = program.info;
     let name = command.name;
     let is_start = command.transition.is_none() && command.call.starts_with("start");
@@ -97,7 +97,7 @@ fn render(
         }))?,
     };
     let usage = format!("/{plugin}:{name} {arguments}");
-    Ok(Written {
+    Ok(CommandFile {
         path: format!("commands/{name}.md"),
         usage: usage.trim_end().to_owned(),
         text: format!("---\n{head}---\n{body}"),

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::arguments::{Hook, Plugin};
 use super::builder::{PROTOCOL, Program};
-use super::exit::{Ended, Exit, Failure};
+use super::exit::{CommandResult, Exit, Failure};
 pub use super::info::{CommandInfo, PluginInfo};
 use super::out;
 use crate::message::{MessageError, Render as _};
@@ -20,7 +20,7 @@ use crate::process::environment::GUARD;
 use crate::{template, text};
 
 const HOOKS: &str = include_str!("hooks.json");
-pub(super) fn run(program: &Program, command: &Plugin) -> Ended {
+pub(super) fn run(program: &Program, command: &Plugin) -> CommandResult {
     let Plugin::Write { dir } = command;
     let (Some(name), Some(info)) = (program.info.plugin, program.plugin) else {
         let file = program.info.table.file;

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, rounds_key, user_path};
 use crate::files::{self, Folder};
-use crate::hooks::seen::Seen;
+use crate::hooks::session_environment::SessionEnvironment;
 use crate::process::limits::Spelled;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;
@@ -110,7 +110,7 @@ fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, F
 
 /// Returns the text of a file, or no text if the file is missing.
 fn text_of(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<String, Failure> {
-    let text = files::if_there(read.and_then(files::text)).map_err(|error| {
+    let text = files::optional(read.and_then(files::text)).map_err(|error| {
         let message = format!("cannot read {}: {error}", text::exact(path));
         let help = "put a TOML file there, saved as UTF-8, or move it away";
         Failure::with_help(Exit::Usage, message, help)
@@ -225,7 +225,7 @@ impl<'i> Layers<'i> {
     }
 
     /// Adds variables such as `CLAUDEX_MAX_FAILURES`, and `CLAUDEX_MAX_PLAN_ROUNDS` for a mode.
-    fn add_environment(&mut self, seen: &Seen) {
+    fn add_environment(&mut self, seen: &SessionEnvironment) {
         let variables = VARIABLES.map(|(key, name)| (key.to_owned(), name.to_owned()));
         let rounds = self.info.table.modes.iter().map(|mode| {
             let name = format!("MAX_{}_ROUNDS", mode.name.to_uppercase());
@@ -272,7 +272,11 @@ impl Settings {
         defaults.expect("the defaults are settings")
     }
 
-    pub(crate) fn read(info: &ProgramInfo, root: &Utf8Path, seen: &Seen) -> Result<Self, Failure> {
+    pub(crate) fn read(
+        info: &ProgramInfo,
+        root: &Utf8Path,
+        seen: &SessionEnvironment,
+    ) -> Result<Self, Failure> {
         let mut layers = Layers::defaults(info);
         if let Some(user) = seen.configuration.clone().or_else(user_path) {
             layers.add_user(&user, &text_of(files::read(&user), &user)?)?;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::caller::Caller;
 use super::exit::Failure;
 use super::info::ProgramInfo;
-use crate::hooks::seen::{Seen, SessionRecord as _};
+use crate::hooks::session_environment::{SessionEnvironment, SessionRecord as _};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Permissions};
 use crate::process::configured::ConfiguredCommand;
@@ -41,9 +41,9 @@ const MAX_FAILURES_KEY: &str = "limits.max-failures";
 /// The field that `limits.max-failures` initializes.
 pub(super) const MAX_FAILURES: &str = "max_failures";
 /// The most rounds of a mode.
-pub const MOST_ROUNDS: u64 = 1000;
+pub const MAX_ROUNDS_LIMIT: u64 = 1000;
 /// The most minutes of a limit: ten years.
-const MOST_MINUTES: u64 = 10 * 366 * 24 * 60;
+const MAX_MINUTES: u64 = 10 * 366 * 24 * 60;
 
 /// The settings in effect, as serde reads them from the merged tables of all layers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -63,7 +63,7 @@ pub struct Settings {
     pub allow_commands: Vec<String>,
     /// Rounds of each mode by name. A missing mode has those of machine.toml.
     #[serde(default)]
-    pub rounds: BTreeMap<String, Positive<MOST_ROUNDS>>,
+    pub rounds: BTreeMap<String, Positive<MAX_ROUNDS_LIMIT>>,
     /// The limits of time and of failures.
     pub limits: LimitSettings,
     /// Each value with its source, by key.
@@ -84,9 +84,9 @@ pub struct LimitSettings {
     /// The time without output after which a reviewer is ended.
     pub idle_timeout: Spelled,
     /// Failures of the reviewer in one round that end the loop; `None` means those of machine.toml.
-    pub max_failures: Option<Positive<MOST_ROUNDS>>,
+    pub max_failures: Option<Positive<MAX_ROUNDS_LIMIT>>,
     /// Minutes of inactivity after which a loop is archived.
-    pub stale_minutes: Positive<MOST_MINUTES>,
+    pub stale_minutes: Positive<MAX_MINUTES>,
 }
 
 /// A whole number from 1 to `MAX`.
@@ -184,14 +184,14 @@ fn rounds_key(mode: &ModeInfo) -> String {
 /// Returns the environment whose settings a command uses. In a client's session it is the user's,
 /// as the hooks saw it in the session of the command's loop, or else in the command's own. An
 /// agent's own environment chooses nothing. Child processes get the variables that the hooks saw.
-pub(super) fn call_environment(info: &ProgramInfo, session: Option<&str>) -> Seen {
+pub(super) fn call_environment(info: &ProgramInfo, session: Option<&str>) -> SessionEnvironment {
     let caller = Caller::from_env();
     if !caller.inside {
         return own_environment(info);
     }
     let load = |home: Utf8PathBuf| {
         let mut sessions = [session, caller.session.as_deref()].into_iter().flatten();
-        sessions.find_map(|session| Seen::load(session, &home))
+        sessions.find_map(|session| SessionEnvironment::load(session, &home))
     };
     let seen = info.home().and_then(load);
     seen.inspect(|seen| pin(seen.pinned())).unwrap_or_default()
@@ -214,6 +214,6 @@ pub(super) fn user_path() -> Option<Utf8PathBuf> {
     file.is_absolute().then_some(file)
 }
 
-fn own_environment(info: &ProgramInfo) -> Seen {
-    Seen::current(user_path(), &info.variable(""))
+fn own_environment(info: &ProgramInfo) -> SessionEnvironment {
+    SessionEnvironment::current(user_path(), &info.variable(""))
 }

@@ -1,7 +1,7 @@
 //! The number of reviews and of tasks, which the user decides.
 
 use claudex_loop::machine::Raw;
-use claudex_loop::program::exit::{Ended, Failure};
+use claudex_loop::program::exit::{CommandResult, Failure};
 use claudex_loop::program::out;
 use claudex_loop::store::Entry;
 use claudex_loop::text;
@@ -30,7 +30,7 @@ fn take_number(call: &mut Call) -> Result<u64, Failure> {
 }
 
 /// Changes the limit of reviews: grants N more, or sets it.
-pub(super) fn limit_reviews(mut call: Call) -> Ended {
+pub(super) fn limit_reviews(mut call: Call) -> CommandResult {
     let count = take_number(&mut call)?;
     let held = call.open_for_user()?;
     let is_grant = call.name == "more";
@@ -58,7 +58,7 @@ pub(super) fn limit_reviews(mut call: Call) -> Ended {
     call.print_instruction(&now)
 }
 
-pub(super) fn add_task(call: &Call) -> Ended {
+pub(super) fn add_task(call: &Call) -> CommandResult {
     let held = call.open_for_user()?;
     let directory = call.directory(&held)?;
     let active = directory.active().count() as u64;
@@ -84,7 +84,7 @@ pub(super) fn add_task(call: &Call) -> Ended {
 }
 
 /// Removes a task that was cancelled or postponed.
-pub(super) fn drop_task(mut call: Call) -> Ended {
+pub(super) fn drop_task(mut call: Call) -> CommandResult {
     let task = take_number(&mut call)?;
     let held = call.open_for_user()?;
     let directory = call.directory(&held)?;

@@ -1,6 +1,6 @@
 //! `next` and `check`, which change nothing.
 
-use claudex_loop::program::exit::{Ended, Exit, Failure};
+use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::{incompatible, locate, loops, out};
 use claudex_loop::store::{IdForm, LoopId};
 use claudex_loop::{Actor, Store, text};
@@ -35,7 +35,7 @@ impl Plan {
             // Opening a loop with a broken document repairs it, and nobody can be asked.
             Some(State::None) if has_journal => State::Broken,
             _ if has_journal => {
-                let opened = AnyLoop::open(&store.clone().to_look(), &id, Actor::Person)
+                let opened = AnyLoop::open(&store.clone().read_only(), &id, Actor::Person)
                     .map_err(|error| incompatible::failure(call.info, error))?;
                 let state = State::read(opened.raw(), &directory);
                 held = Some(opened);
@@ -57,7 +57,7 @@ impl Plan {
     }
 
     /// Prints the next step, the reason, and the commands that continue.
-    pub(super) fn print_next(&self, call: &Call, next: &Next) -> Ended {
+    pub(super) fn print_next(&self, call: &Call, next: &Next) -> CommandResult {
         let id = &self.id;
         out::line(&format!(
             "Plan {id}: {} ({}: {}).",
@@ -124,7 +124,7 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     let is_named = named_id.is_some() || named.is_some() && !call.from_prompt;
     let found = match named {
         Some(_) if is_named => loops::find(call.info, named),
-        _ => loops::find_to_look(call.info, None),
+        _ => loops::find_or_newest(call.info, None),
     };
     found.or_else(|failure| {
         let entries = plans.read_dir_utf8().into_iter().flatten().flatten();
@@ -147,13 +147,13 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     })
 }
 
-pub(super) fn next(call: &Call) -> Ended {
+pub(super) fn next(call: &Call) -> CommandResult {
     let plan = Plan::find(call)?;
     plan.print_next(call, &plan.next())
 }
 
 /// Checks the structure rules of any plan.
-pub(super) fn check(call: &Call) -> Ended {
+pub(super) fn check(call: &Call) -> CommandResult {
     let plan = Plan::find(call)?;
     let id = &plan.id;
     let violations = match &plan.held {

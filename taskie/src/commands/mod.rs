@@ -9,7 +9,7 @@ mod work;
 use clap::{Arg, ArgMatches, Command};
 use claudex_loop::behaviours::loop_message;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
-use claudex_loop::program::exit::{Ended, Exit, Failure};
+use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{
     Group, Program, attempts, incompatible, loops, messages, out, slash_arguments,
@@ -53,7 +53,7 @@ const WORDS: &str = "words";
 
 fn command(name: &'static str, about: &'static str) -> Command {
     let (group, first) = match name {
-        "next" | "check" => (Group::Look, None),
+        "next" | "check" => (Group::Information, None),
         "advance" => (Group::Loops, Some("TARGET")),
         "more" | "max-reviews" => (Group::Person, Some("N")),
         "drop-task" => (Group::Person, Some("K")),
@@ -90,12 +90,12 @@ fn command(name: &'static str, about: &'static str) -> Command {
 }
 
 /// Runs a command that only this program has.
-pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<Ended> {
+pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<CommandResult> {
     let is_own = arguments.try_contains_id(WORDS).is_ok();
     is_own.then(|| run_call(program, Call::new(program.info, name, arguments)))
 }
 
-fn run_call(program: &Program, call: Call) -> Ended {
+fn run_call(program: &Program, call: Call) -> CommandResult {
     match call.name.as_str() {
         "ground-rules" => {
             out::text(include_str!("../../messages/ground-rules.md"));
@@ -254,7 +254,7 @@ impl Call {
         Failure::refuse(problem, "see who owns it")
     }
 
-    fn print(&self, line: &str) -> Ended {
+    fn print(&self, line: &str) -> CommandResult {
         out::line(line);
         Ok(Exit::Complete)
     }
@@ -264,7 +264,7 @@ impl Call {
     }
 
     /// Prints the instruction of the phase that a plan is in.
-    fn print_instruction(&self, held: &AnyLoop) -> Ended {
+    fn print_instruction(&self, held: &AnyLoop) -> CommandResult {
         let raw = held.raw();
         let message = messages::phase(raw).message;
         match loop_message::render(raw, message, context::variables(raw)) {

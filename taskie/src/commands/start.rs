@@ -1,6 +1,6 @@
 //! `new-plan` and `continue-plan`.
 
-use claudex_loop::program::exit::{Ended, Failure};
+use claudex_loop::program::exit::{CommandResult, Failure};
 use claudex_loop::program::{incompatible, locate, loops, out, ownership, start};
 use claudex_loop::store::{IdForm, LoopId, StoreError};
 use claudex_loop::{Actor, Refusal, Store, text};
@@ -15,7 +15,7 @@ use crate::{AnyLoop, entered};
 /// The most characters of an id that is made of a description.
 const MAX_ID_CHARS: usize = 40;
 
-pub(super) fn new_plan(call: &Call) -> Ended {
+pub(super) fn new_plan(call: &Call) -> CommandResult {
     call.refuse_agent()?;
     let begin = parse_start(call)?;
     let length = begin.description.len();
@@ -113,7 +113,7 @@ fn is_taken(store: &Store, id: &LoopId) -> bool {
 }
 
 /// Prints the next step. Takes over the plan, or takes up a directory without a journal.
-pub(super) fn continue_plan(call: &Call) -> Ended {
+pub(super) fn continue_plan(call: &Call) -> CommandResult {
     let mut plan = Plan::find(call)?;
     let next = plan.next();
     // It is neither finished nor without a usable state.

@@ -79,7 +79,7 @@ pub(super) fn take_up(
         let help = format!("nothing was changed; see what is wrong:\n    taskie check {id}");
         Failure::refuse(format!("plan {id} cannot be taken up: {why}"), &help)
     };
-    let bytes = claudex_loop::files::if_there(store.read(&path))
+    let bytes = claudex_loop::files::optional(store.read(&path))
         .map_err(|error| refused(error.to_string()))?;
     let document = normalize(bytes.as_deref(), files).map_err(&refused)?;
     let beginning = call.beginning(id.clone());

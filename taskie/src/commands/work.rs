@@ -1,7 +1,7 @@
 //! The commands that begin or end work: in automation, and by hand.
 
 use claudex_loop::machine::LoopFacts as _;
-use claudex_loop::program::exit::{Ended, Failure};
+use claudex_loop::program::exit::{CommandResult, Failure};
 use claudex_loop::program::review::by_hand;
 use claudex_loop::program::{Program, attempts, loops, out};
 use claudex_loop::{Actor, text};
@@ -13,7 +13,7 @@ use crate::typestate::{LeaveCommand, Transition};
 use crate::{AnyLoop, Phase, stops, work};
 
 /// Goes from standalone into the phase of the command's name, and prints its instruction.
-pub(super) fn begin(call: &Call) -> Ended {
+pub(super) fn begin(call: &Call) -> CommandResult {
     let held = call.open(call.actor)?;
     if is_at_command(call, &held)? {
         return call.print_instruction(&held);
@@ -61,7 +61,7 @@ fn no_task(held: &AnyLoop) -> Failure {
 }
 
 /// Leaves automation for one task without reviews.
-pub(super) fn next_task(call: &Call) -> Ended {
+pub(super) fn next_task(call: &Call) -> CommandResult {
     let held = call.open_for_user()?;
     let pending = call.directory(&held)?.next_task();
     let task = pending.ok_or_else(|| no_task(&held))?;
@@ -77,7 +77,7 @@ pub(super) fn next_task(call: &Call) -> Ended {
 }
 
 /// Continues the current task.
-pub(super) fn continue_task(call: &Call) -> Ended {
+pub(super) fn continue_task(call: &Call) -> CommandResult {
     let held = call.open_for_user()?;
     mark(call, &held)?;
     let directory = call.directory(&held)?;
@@ -101,7 +101,7 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
 
 /// Runs a review: in automation that of the phase, else by hand. After a slash command the agent
 /// runs it, because a review takes longer than a slash command may.
-pub(super) fn review(program: &Program, call: &Call) -> Ended {
+pub(super) fn review(program: &Program, call: &Call) -> CommandResult {
     let held = call.open(call.actor)?;
     let id = held.id();
     if !call.from_prompt
@@ -124,13 +124,13 @@ pub(super) fn review(program: &Program, call: &Call) -> Ended {
 }
 
 /// Has the newest review answered: in automation the phase's own work.
-pub(super) fn post_review(call: &Call) -> Ended {
+pub(super) fn post_review(call: &Call) -> CommandResult {
     let instruction = "answer the newest review of that kind in the file beside it.";
     begin_review(call, &call.open(call.actor)?, instruction)
 }
 
 /// Prints the message of the phase in automation, and the instruction in standalone.
-fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Ended {
+fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> CommandResult {
     if is_at_command(call, held)? {
         return call.print_instruction(held);
     }
@@ -139,7 +139,7 @@ fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> Ended {
 }
 
 /// Takes the transition that a stop would take, if the work is complete: `advance TARGET [PLAN]`.
-pub(super) fn advance(mut call: Call) -> Ended {
+pub(super) fn advance(mut call: Call) -> CommandResult {
     let target = call.take_first();
     let Some(target) = parse_word(&target) else {
         let found = text::one_line(&target, 60);

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use camino::Utf8Path;
 use clap::ValueEnum;
 use claudex_loop::digest::sha256;
-use claudex_loop::files::{Folder, Found, TEMPORARY, folder_of, if_there};
+use claudex_loop::files::{FileInfo, Folder, TEMPORARY, folder_of, optional};
 use claudex_loop::text;
 use derive_more::Display;
 
@@ -59,7 +59,7 @@ pub type Report<'r> = &'r mut dyn FnMut(Option<usize>, String);
 #[derive(Debug, Default)]
 pub struct Directory {
     /// The files and folders by name.
-    pub entries: BTreeMap<String, Found>,
+    pub entries: BTreeMap<String, FileInfo>,
     /// The text of plan.md.
     pub plan: String,
     /// The text of design.md.
@@ -78,7 +78,7 @@ impl Directory {
     /// Reads a plan's directory. A missing directory is empty.
     pub fn read_plan(root: &Utf8Path, plan_id: &str) -> io::Result<Self> {
         let path = root.join(".taskie/plans").join(plan_id).join("plan.md");
-        match if_there(folder_of(&[root], &path))? {
+        match optional(folder_of(&[root], &path))? {
             Some((folder, _)) => Self::read(&folder),
             None => Ok(Self::default()),
         }
@@ -90,7 +90,7 @@ impl Directory {
         let mut bytes_left = MAX_PLAN_BYTES;
         // A crash may leave a temporary file of the state.
         let listed = folder.list()?.into_iter();
-        let entries: BTreeMap<String, Found> = listed
+        let entries: BTreeMap<String, FileInfo> = listed
             .filter(|(entry, _)| !entry.starts_with(TEMPORARY))
             .collect();
         for (entry, found) in &entries {

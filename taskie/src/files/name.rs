@@ -1,6 +1,6 @@
 //! The names that a plan's directory has, and the groups that its reviews are in.
 
-use claudex_loop::store::MOST_COUNT;
+use claudex_loop::store::MAX_COUNT;
 use derive_more::Display;
 
 /// The name of a file of a plan's directory.
@@ -102,5 +102,5 @@ impl Group {
 pub(super) fn parse_number(text: &str) -> Option<u64> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
     let number = text.parse().ok().filter(|_| is_plain)?;
-    (number <= MOST_COUNT).then_some(number)
+    (number <= MAX_COUNT).then_some(number)
 }

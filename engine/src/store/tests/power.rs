@@ -9,9 +9,9 @@ use crate::store::testing::{change, started};
 use crate::store::{LoopId, Store};
 
 /// The schedules that each of two threads tries.
-const SCHEDULES: u64 = 5_000;
+const SCHEDULE_COUNT: u64 = 5_000;
 /// The changes of the loop.
-const CHANGES: usize = 6;
+const CHANGE_COUNT: usize = 6;
 
 /// The files after a change was acknowledged.
 struct After {
@@ -68,7 +68,7 @@ fn lose_power(seed: u64) {
     let id = held.id().clone();
     let mark = mark(&store);
     let mut states = vec![recorded(&store, &id)];
-    for round in 2..=CHANGES as u64 {
+    for round in 2..=CHANGE_COUNT as u64 {
         let edits = [("round", round)];
         let next = change("revise", "drafting", "drafting", &edits);
         held = store.commit(&held, next).unwrap();
@@ -76,9 +76,9 @@ fn lose_power(seed: u64) {
     }
 
     let mut numbers = Numbers(seed);
-    for schedule in 0..SCHEDULES {
+    for schedule in 0..SCHEDULE_COUNT {
         // The changes up to `acknowledged` were synced. Any part of the next line may exist.
-        let acknowledged = numbers.random_below(CHANGES);
+        let acknowledged = numbers.random_below(CHANGE_COUNT);
         let synced = states[acknowledged].journal.len();
         let next = states
             .get(acknowledged + 1)

@@ -5,7 +5,7 @@ fn line_of(note: &str, data: Json) -> String {
     let at = Timestamp::UNIX_EPOCH;
     let note = note.to_owned();
     let entry = Entry::Note(NoteEntry { at, note, data });
-    let past = Past::new(crate::plan::INFO.table, Vec::new().into());
+    let past = LoopHistory::new(crate::plan::INFO.table, Vec::new().into());
     past.lines([&entry]).concat()
 }
 

@@ -77,7 +77,7 @@ macro_rules! step {
                     Ok(Step::Moved { now, edge }) => {
                         println!("moved {} {}", edge.transition, now.phase());
                         println!("ends {}", edge.lets_turn_end(&TABLE));
-                        let words = loop_message::render(now.raw(), edge.words(&TABLE), Default::default());
+                        let words = loop_message::render(now.raw(), edge.effective_message(&TABLE), Default::default());
                         print!("{}", words.unwrap().unwrap_or_default());
                     }
                     Ok(Step::Waits(held)) => {

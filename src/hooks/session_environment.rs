@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::sha256;
-use crate::files::{Folder, Found, MAX_BYTES, if_there, make_private};
+use crate::files::{FileInfo, Folder, MAX_BYTES, make_private, optional};
 
 /// The variables that locate programs and clients' configuration, in addition to the program's.
 const VARIABLES: [&str; 6] = [
@@ -27,13 +27,13 @@ const VARIABLES: [&str; 6] = [
 
 /// The user's environment, as far as it decides about the reviewer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct SessionEnvironment {
     /// The path to the user's configuration file, even if it does not exist.
     pub configuration: Option<Utf8PathBuf>,
     variables: BTreeMap<String, String>,
 }
 
-impl Seen {
+impl SessionEnvironment {
     /// Returns the environment of this process; the names of its variables begin with `ours`.
     pub fn current(configuration: Option<Utf8PathBuf>, ours: &str) -> Self {
         let kept = std::env::vars_os().filter_map(|(name, value)| {
@@ -62,7 +62,7 @@ impl Seen {
     }
 }
 
-impl SessionRecord for Seen {
+impl SessionRecord for SessionEnvironment {
     const PREFIX: &str = "";
 }
 
@@ -121,7 +121,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
     /// Returns an error if the folder is not trusted, or the system refuses.
     fn remove(id: &str, home: &Utf8Path) -> io::Result<bool> {
         let folder = Folder::open(home)?.subfolder(Self::FOLDER)?;
-        Ok(if_there(folder.remove(&name_of::<Self>(id)))?.is_some())
+        Ok(optional(folder.remove(&name_of::<Self>(id)))?.is_some())
     }
 }
 
@@ -129,7 +129,7 @@ fn name_of<R: SessionRecord>(id: &str) -> String {
     format!("{}{}.json", R::PREFIX, sha256(id))
 }
 
-fn is_older(found: Found, max_age: Duration) -> bool {
+fn is_older(found: FileInfo, max_age: Duration) -> bool {
     let age = found.modified.elapsed();
     age.is_ok_and(|age| age > max_age)
 }
