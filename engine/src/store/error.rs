@@ -123,7 +123,7 @@ impl StoreError {
                     "resume with the loop's id keeps the loop's state and writes the file again; import with the file takes the file's state"
                 }
             },
-            Self::Stale { .. } => "read it again, and decide again",
+            Self::Stale { .. } => "look at its status, then try again",
             Self::Active { phase: Some(_), .. } => "finish it or cancel it first",
             Self::Active { phase: None, .. } => "take another id",
             Self::NotFound { archived: true, .. } => {
