@@ -14,6 +14,7 @@ use crate::machine::{Actor, LoopFacts as _, LoopHandle, PersonaInfo, PhaseDeclar
 use crate::review::ReviewSpec;
 use crate::review::client::Client;
 use crate::review::evidence::Round;
+use crate::review::findings_file;
 use crate::review::personas::{persona, review_personas};
 use crate::review::prompt::Prompt;
 use crate::review::round::{self, Report, RoundError, RoundEvent};
@@ -150,9 +151,8 @@ impl Review<'_> {
     fn print_findings(&self, run: &Run) {
         let store = self.held.raw().store();
         let file = store.read(&run.findings_path(store, self.held.raw().id()));
-        let Ok(findings) = file.and_then(crate::files::text) else {
-            return;
-        };
+        let of_journal = |_| findings_file::render(run.began.round, run.findings());
+        let findings = file.and_then(crate::files::text).unwrap_or_else(of_journal);
         out::line("");
         let mut chars_left = MAX_PRINTED_CHARS;
         for line in text::plain(&findings).trim_end().lines() {

@@ -53,9 +53,10 @@ fn mark_done_sets_only_the_signal() {
 fn missing_findings_file_is_said_in_the_table() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     project.review(&id, "fake-findings").exits(0);
+    std::fs::remove_file(project.findings(&id, 1)).unwrap();
+    project.review(&id, "lint").says("# Round 1 findings");
     project.plan("# Plan, revised\n");
     project.fire().blocked();
-    std::fs::remove_file(project.findings(&id, 1)).unwrap();
     project.review(&id, "fake-low").exits(0);
     project.plan("# Plan, revised again\n");
     let table = "\n\n- Round 1 (Senior-engineer review): no findings file\n\
