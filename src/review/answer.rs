@@ -3,6 +3,7 @@
 //! Every item of an answer is counted, or the whole answer is unreadable. A clean answer has no other text, since a sentence around it
 //! may say the opposite; text around findings is fine if it has no items. docs/reviewers.md has the table of forms.
 
+mod heading;
 mod item;
 mod markdown;
 mod reader;

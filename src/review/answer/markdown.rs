@@ -1,6 +1,6 @@
 //! A Markdown answer as a list of its parts.
 
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 use super::item;
 use super::severity::{
@@ -19,32 +19,22 @@ const MAX_INDENT: &str = "   ";
 /// Characters in front of a line that is no heading: white space, quotations, tables, HTML and bullets.
 const NOT_MARKS: [char; 9] = [' ', '\t', '>', '"', '|', '<', '~', '-', '+'];
 
-/// The heading that an item is, such as `- **High**` above nested items.
-const NESTED: Tag<'static> = Tag::Heading {
-    level: HeadingLevel::H6,
-    id: Some(CowStr::Borrowed("item")),
-    classes: Vec::new(),
-    attrs: Vec::new(),
-};
-
 /// A part of an answer: a block, an item of a list, or a row of a table.
 pub(super) struct Part {
     pub(super) tag: Tag<'static>,
-    /// The number of items around it.
+    /// For an item above nested ones, such as `- **High**`: the number of items around them. It is a heading.
     nesting: u8,
     /// The line, from 1.
     pub(super) line: usize,
     /// The text as it is, or that of a heading alone.
     pub(super) text: String,
-    /// The severity that one line of a paragraph, or the first line of an item, states: `**Severity:** High`.
-    pub(super) stated: Option<Severity>,
 }
 
 impl Part {
     /// Returns the level of a heading. A numbered line in bold, and an item above nested ones, are below all others.
     pub(super) fn level(&self) -> Option<u8> {
         match self.tag {
-            _ if self.tag == NESTED => Some(LINE_LEVEL + 1 + self.nesting),
+            Tag::Item => (self.nesting > 0).then_some(LINE_LEVEL + self.nesting),
             Tag::Heading { level, .. } => {
                 let level = level as u8;
                 let is_title = level == LINE_LEVEL && is_numbered(&self.text);
@@ -56,7 +46,22 @@ impl Part {
 
     /// Returns whether it is an item, a row, or the heading of nested items.
     pub(super) fn is_item(&self) -> bool {
-        [Tag::Item, Tag::TableRow, NESTED].contains(&self.tag)
+        [Tag::Item, Tag::TableRow].contains(&self.tag)
+    }
+
+    /// Returns the severity that one line of a paragraph, or the first line of an item, states: `**Severity:** High`.
+    pub(super) fn stated(&self) -> Option<Severity> {
+        match self.tag {
+            Tag::Paragraph => stated_among(self.text.lines()),
+            Tag::Item => self.text.lines().next().and_then(stated_severity),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it is code in a language.
+    pub(super) fn is_source(&self) -> bool {
+        matches!(&self.tag, Tag::CodeBlock(CodeBlockKind::Fenced(language))
+            if !matches!(&**language, "" | "markdown" | "md" | "text"))
     }
 
     /// Returns whether it is HTML, or a code block whose fence is not closed.
@@ -111,12 +116,11 @@ fn with_headings(answer: &str) -> String {
 /// Returns the parts of a text, or of that below an item in this line, within so many items.
 fn parts_of(text: &str, item_line: usize, nesting: u8) -> Vec<Part> {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
-    let part = |tag: Tag<'_>, at: usize, text: &str, stated| Part {
+    let part = |tag: Tag<'_>, at: usize, text: &str| Part {
         tag: tag.into_static(),
-        nesting,
+        nesting: 0,
         line: item_line + ends.partition_point(|end| *end < at) + 1,
         text: text.to_owned(),
-        stated,
     };
     let mut parts = Vec::new();
     let mut depth = 0_usize;
@@ -131,7 +135,7 @@ fn parts_of(text: &str, item_line: usize, nesting: u8) -> Vec<Part> {
             // The definition of a link makes no event.
             let between = &text[end..at.max(end)];
             if !between.trim().is_empty() {
-                parts.push(part(Tag::Paragraph, end, between, None));
+                parts.push(part(Tag::Paragraph, end, between));
             }
             end = range.end;
         }
@@ -145,26 +149,27 @@ fn parts_of(text: &str, item_line: usize, nesting: u8) -> Vec<Part> {
         };
         depth += 1;
         match (depth, &tag) {
-            (1, Tag::Heading { .. }) => parts.push(part(tag, at, &heading_text(block), None)),
+            (1, Tag::Heading { .. }) => parts.push(part(tag, at, &heading_text(block))),
             (1, Tag::List(_)) => {
                 let mut nested = block.lines().filter(|line| line.starts_with([' ', '\t']));
                 is_group = nesting < MAX_NESTING && nested.any(is_rated_item);
             }
             (1, Tag::Table(_)) => {}
-            (1, Tag::Paragraph) => parts.push(part(tag, at, block, stated_among(block.lines()))),
             (2, Tag::Item) => {
                 let lines = item::lines(block);
                 let is_above = nesting == 0 && lines.len() > 1;
                 if is_group || is_above && severity_words(&lines[0]).is_some() {
-                    let heading = part(NESTED, at, &lines[0], None);
-                    let below = parts_of(&item::text_below(block), heading.line, nesting + 1);
+                    let mut heading = part(tag, at, &lines[0]);
+                    heading.nesting = nesting + 1;
+                    let inner = item::text_below(block);
+                    let below = parts_of(&inner, heading.line, heading.nesting);
                     parts.push(heading);
                     parts.extend(below);
                 } else {
-                    parts.push(part(tag, at, block, stated_severity(&lines[0])));
+                    parts.push(part(tag, at, block));
                 }
             }
-            (1, _) | (2, Tag::TableRow) => parts.push(part(tag, at, block, None)),
+            (1, _) | (2, Tag::TableRow) => parts.push(part(tag, at, block)),
             _ => {}
         }
     }

@@ -4,15 +4,15 @@
 //! if anything in the answer has a severity. docs/reviewers.md has the forms that are read. Nothing found has to be said by the
 //! clean line, or by three sections that each say so, and by nothing else.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use pulldown_cmark::{CodeBlockKind, Tag};
+use pulldown_cmark::Tag;
 
+use super::heading::{Heading, heading, says_none};
 use super::markdown::{LINE_LEVEL, Part, parts};
 use super::severity::{
-    SeverityWords, is_answer_title, is_clean_line, is_list_title, is_none, is_numbered, is_praise,
-    is_praise_title, is_rated_item, is_remark, is_summary_title, label, only, severity_in,
-    severity_words, stated_among, stated_severity, words,
+    is_clean_line, is_like_finding, is_list_title, is_none, is_praise, is_rated_item, is_remark,
+    label, severity_in, severity_words, stated_among, stated_severity, words,
 };
 use super::{Cause, item, with_findings};
 use crate::review::findings::{Finding, Findings, Severity};
@@ -39,7 +39,9 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
         let below = &parts[at + 1..];
         let next = below.first();
         match part.tag {
-            Tag::Heading { .. } => reader.heading(part, below)?,
+            Tag::Heading { .. } | Tag::Item if part.level().is_some() => {
+                reader.heading(part, below)?;
+            }
             Tag::Item => reader.list_item(part),
             Tag::TableRow => reader.row(part),
             Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(part)?,
@@ -56,11 +58,11 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
     if reader.findings.is_empty() {
         return Ok(says_none(&parts)?.then(Findings::new));
     }
-    let findings = reader
-        .is_rated
-        .then(|| with_findings(reader.findings))
-        .transpose()?;
-    Ok(findings.map(|findings| without_repeats(findings, &reader.summary)))
+    if !reader.is_rated {
+        return Ok(None);
+    }
+    let findings = with_findings(reader.findings)?;
+    Ok(Some(without_repeats(findings, &reader.summary)))
 }
 
 /// The place of the reader.
@@ -82,8 +84,10 @@ enum Place {
 struct Section {
     line: usize,
     level: u8,
-    /// The severity of its heading; none if the heading is that of a list of findings, or unknown.
-    words: SeverityWords,
+    /// The severity of its heading, if the heading has one.
+    severity: Option<Severity>,
+    /// The number of findings that its heading announces.
+    announced: usize,
     /// The number of findings before it.
     before: usize,
     says_none: bool,
@@ -117,59 +121,56 @@ struct Reader {
 impl Reader {
     fn heading(&mut self, part: &Part, below: &[Part]) -> Result<(), Cause> {
         let level = part.level().unwrap_or_default();
-        let title = part.text.as_str();
-        let text = item::bullet(title).unwrap_or(title);
         let is_title = self.title.take() == Some(level);
-        let is_summary = is_summary_title(title);
         let next = below.first();
         let is_below = |part: &&Part| part.level().is_none_or(|below| below > level);
         let is_above_items = next.filter(is_below).is_some_and(Part::is_item);
         let in_section = matches!(self.place, Place::Section | Place::Finding(_));
         let is_within = in_section && level > self.section.level;
-        if let Some(words) = section_words(title) {
-            return self.open(part.line, level, words);
-        }
-        let stated = || Some((stated_below(title, below).filter(|_| !is_summary)?, text));
-        if let Some((severity, rest)) = label(title).or_else(stated) {
-            if !is_within {
-                self.open(part.line, level - 1, SeverityWords::default())?;
-            }
-            self.add(Some(severity), rest, &[]);
-            self.place = Place::Finding(level);
-            return Ok(());
-        }
+        let in_finding = matches!(self.place, Place::Finding(above) if above < level);
         // `#### Problem` and `#### Fix` of a finding.
-        let is_detail =
-            level > MAX_TITLE_LEVEL && matches!(self.place, Place::Finding(above) if above < level);
-        let is_list = is_list_title(title) || title.is_empty();
-        self.is_rated |= is_list && (!is_title || is_above_items);
-        if is_list && !is_detail {
-            let announced = title
-                .rsplit_once('(')
-                .map(|(_, number)| number.trim_matches(['*', ')']));
-            let announced = announced.and_then(|number| number.parse().ok());
-            self.announced = self.announced.max(announced.unwrap_or_default());
-            self.open(part.line, level, SeverityWords::default())?;
-            self.section.is_title = is_title;
-            return Ok(());
-        }
-        let is_above = is_above_items || next.and_then(Part::level) > Some(level);
-        let is_labelled = next.is_some_and(|next| label(&next.text).is_some());
-        let is_finding = is_within || level > LINE_LEVEL;
-        let is_group = is_above && (!is_finding || is_labelled);
-        match self.place {
-            _ if is_praise_title(title) => self.close(Place::Praise(level))?,
-            _ if is_title || is_summary && !is_detail => self.close(Place::Outside)?,
-            Place::Finding(above) if above < level => self.hang(&[title.to_owned()]),
-            Place::Praise(above) if above < level && above < LINE_LEVEL => {}
-            _ => {
-                // A section under words that we do not know, or a finding.
+        let is_detail = in_finding && level > MAX_TITLE_LEVEL;
+        match heading(&part.text, below) {
+            Heading::Severity(words) => {
+                self.open(part.line, level)?;
+                self.is_rated = true;
+                self.section.severity = words.severities.first().copied();
+                self.section.announced = words.announced.unwrap_or_default();
+                self.section.says_none = words.announced == Some(0);
+            }
+            Heading::Finding(severity, text) => {
                 if !is_within {
-                    self.open(part.line, level, SeverityWords::default())?;
+                    self.open(part.line, level - 1)?;
                 }
-                if is_none(title) {
+                self.add(Some(severity), text, &[]);
+                self.place = Place::Finding(level);
+            }
+            Heading::List(announced) if !is_detail => {
+                self.is_rated |= !is_title || is_above_items;
+                self.announced = self.announced.max(announced.unwrap_or_default());
+                self.open(part.line, level)?;
+                self.section.is_title = is_title;
+            }
+            Heading::Praise => self.close(Place::Praise(level))?,
+            Heading::Summary if !is_detail => self.close(Place::Outside)?,
+            _ if is_title => self.close(Place::Outside)?,
+            _ if in_finding => {
+                self.is_rated |= is_list_title(&part.text);
+                self.hang(std::slice::from_ref(&part.text));
+            }
+            _ if matches!(self.place, Place::Praise(above) if above < level.min(LINE_LEVEL)) => {}
+            // A section under words that we do not know, or a finding.
+            _ => {
+                let text = item::bullet(&part.text).unwrap_or(&part.text);
+                let is_above = is_above_items || next.and_then(Part::level) > Some(level);
+                let is_labelled = next.is_some_and(|next| label(&next.text).is_some());
+                let is_finding = is_within || level > LINE_LEVEL;
+                if !is_within {
+                    self.open(part.line, level)?;
+                }
+                if is_none(&part.text) {
                     self.section.says_none = true;
-                } else if is_group {
+                } else if is_above && (!is_finding || is_labelled) {
                     self.place = Place::Section;
                     self.section.unknown_title = Some(text.to_owned());
                 } else if is_finding {
@@ -209,7 +210,8 @@ impl Reader {
 
     fn row(&mut self, part: &Part) {
         let cells = part.text.trim().trim_matches('|').split('|').map(str::trim);
-        let severity = cells.clone().filter_map(cell_severity).min();
+        let severity_of = |cell| severity_in(cell).or(label(cell).map(|(severity, _)| severity));
+        let severity = cells.clone().filter_map(severity_of).min();
         let is_text =
             |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
         let texts: Vec<&str> = cells.filter(is_text).collect();
@@ -243,19 +245,14 @@ impl Reader {
         let text = part.text.trim();
         let is_intro = next.is_some_and(Part::is_item) && text.trim_end_matches('*').ends_with(':');
         let in_section = self.place == Place::Section;
-        let lines = item::lines(text);
+        let stated = part.stated();
+        let mut lines = item::lines(text);
         if is_clean_line(text) {
             self.section.says_none = true;
-        } else if part.stated.is_some() && !matches!(self.place, Place::Finding(_)) {
-            let (rated, texts): (Vec<_>, Vec<_>) =
-                (lines.into_iter()).partition(|line| stated_severity(line).is_some());
-            let first = texts.first().or(rated.first()).cloned().unwrap_or_default();
-            self.item(
-                part,
-                part.stated,
-                &first,
-                texts.get(1..).unwrap_or_default(),
-            );
+        } else if stated.is_some() && !matches!(self.place, Place::Finding(_)) {
+            lines.retain(|line| stated_severity(line).is_none());
+            let first = lines.first().map_or(text, String::as_str);
+            self.item(part, stated, first, lines.get(1..).unwrap_or_default());
         } else if self.place == Place::Praise(LINE_LEVEL)
             || is_intro && in_section && self.section.has_items && self.section.level == LINE_LEVEL
         {
@@ -276,47 +273,37 @@ impl Reader {
     /// Takes a quotation, code or HTML.
     fn aside(&mut self, part: &Part) -> Result<(), Cause> {
         let lines = item::lines(&part.text);
+        let in_section = self.place == Place::Section;
+        let has_findings = in_section && self.findings.len() > self.section.before;
+        let is_detail = has_findings || self.is_below_finding();
         let is_comment = part.text.trim_start().starts_with("<!--");
-        if lines[0].is_empty() || is_comment && !self.is_below_finding() {
+        if lines[0].is_empty() || is_comment && !is_detail {
             return Ok(());
         }
         let is_code = matches!(part.tag, Tag::CodeBlock(_));
-        let is_source = matches!(&part.tag, Tag::CodeBlock(CodeBlockKind::Fenced(language))
-            if !matches!(&**language, "" | "markdown" | "md" | "text"));
-        let is_severity = |text: &str| severity_words(text).is_some();
         let mut quoted = (part.text.lines()).map(|line| line.trim_start_matches(['>', ' ', '\t']));
-        let in_section = self.place == Place::Section;
-        if self.is_below_finding() || in_section && self.findings.len() > self.section.before {
+        let has_items = if is_detail {
             // A list of findings is no detail, unless it is in code.
-            if part.is_refused() && is_code || !is_source && quoted.any(is_rated_item) {
-                return Err(uncounted(part));
-            }
-            self.hang(&lines);
-            return Ok(());
-        }
-        let has_items = quoted.any(|line| match line.chars().next() {
-            Some('#') => is_severity(line),
-            Some('-' | '*' | '+' | '[') => label(line).is_some(),
-            Some('|') => line.split('|').any(is_severity),
-            _ => false,
-        });
-        if part.is_refused() || has_items && !(in_section && is_code) {
+            !part.is_source() && quoted.any(is_rated_item)
+        } else {
+            !(in_section && is_code) && quoted.any(is_like_finding)
+        };
+        if has_items || part.is_refused() && (is_code || !is_detail) {
             return Err(uncounted(part));
         }
-        if in_section {
+        if is_detail {
+            self.hang(&lines);
+        } else if in_section {
             self.section.uncounted = Some(uncounted(part));
         }
         Ok(())
     }
 
-    fn open(&mut self, line: usize, level: u8, words: SeverityWords) -> Result<(), Cause> {
+    fn open(&mut self, line: usize, level: u8) -> Result<(), Cause> {
         self.close(Place::Section)?;
-        self.is_rated |= !words.severities.is_empty();
         self.section = Section {
             line,
             level,
-            says_none: words.announced == Some(0),
-            words,
             before: self.findings.len(),
             ..Section::default()
         };
@@ -335,7 +322,7 @@ impl Reader {
             return Err(cause);
         }
         let found = self.findings.len() - section.before;
-        if found < section.words.announced.unwrap_or_default() {
+        if found < section.announced {
             let line = section.line;
             let problem = format!("line {line} announces findings that do not follow");
             return Err(Cause::not_a_verdict(&problem));
@@ -351,8 +338,7 @@ impl Reader {
     /// Adds a finding, with the heavier one of its severity and that of the section around it. One without any is high.
     fn add(&mut self, severity: Option<Severity>, text: &str, rest: &[String]) {
         self.is_rated |= severity.is_some();
-        let around = self.section.words.severities.first().copied();
-        let heavier = around.into_iter().chain(severity).min();
+        let heavier = self.section.severity.into_iter().chain(severity).min();
         self.section.uncounted.take_if(|_| !self.section.says_none);
         let finding = item::finding(heavier.unwrap_or_default(), text);
         self.findings.push(finding);
@@ -378,85 +364,19 @@ impl Reader {
     }
 }
 
-/// Returns whether an answer without findings says that there are none: by the clean line at its end, or in each of the three
-/// sections. It has no other text.
-fn says_none(parts: &[Part]) -> Result<bool, Cause> {
-    let mut has_line = false;
-    let mut section = Vec::new();
-    let mut says_none = BTreeMap::new();
-    for part in parts {
-        let lines = item::lines(&part.text);
-        let text = lines[0].as_str();
-        let is_text = matches!(part.tag, Tag::Paragraph | Tag::Item) && lines.len() == 1;
-        let is_none = is_text && !item::is_doubtful(&part.text) && is_none(text);
-        match (part.level(), section_words(text)) {
-            (None, _) if text.is_empty() => continue,
-            (Some(_), Some(words)) => {
-                section = words.severities;
-                says_none.extend(section.iter().map(|one| (*one, words.announced == Some(0))));
-            }
-            (Some(1), None) if is_answer_title(text) => section.clear(),
-            (None, _) if is_none || is_text && is_clean_line(text) => {
-                says_none.extend(section.iter().map(|one| (*one, true)));
-            }
-            _ => return Ok(false),
-        }
-        has_line = is_text && is_clean_line(text);
-    }
-    let is_missing = |severity: &Severity| says_none.get(severity) != Some(&true);
-    match Severity::ALL.into_iter().find(is_missing) {
-        Some(missing) if !has_line && !says_none.is_empty() => Err(Cause::not_a_verdict(&format!(
-            "it names no finding and says nothing of {missing}: it may have been cut off"
-        ))),
-        missing => Ok(has_line || missing.is_none()),
-    }
-}
-
-/// Reads a heading such as `High`, `High (2)` or `High: none`.
-fn section_words(title: &str) -> Option<SeverityWords> {
-    let none = || {
-        let (severity, _) = label(title).filter(|(_, rest)| is_none(rest))?;
-        Some(SeverityWords {
-            severities: vec![severity],
-            announced: Some(0),
-        })
-    };
-    severity_words(title).or_else(none)
-}
-
-/// Returns the severity that exactly one part below a heading states for it: the next part, or a later one of the same kind that
-/// begins with it.
-fn stated_below(title: &str, below: &[Part]) -> Option<Severity> {
-    let next = below.first()?;
-    let is_list = is_list_title(title) && !is_numbered(title);
-    let reach = below.iter().take(if is_list { 1 } else { below.len() });
-    let parts = reach.take_while(|part| part.level().is_none() && part.is_item() == next.is_item());
-    let begins = |part: &Part| part.text.lines().next().and_then(stated_severity);
-    let rest = parts.skip(1).filter_map(begins);
-    only(next.stated.into_iter().chain(rest))
-}
-
 /// Drops each item of a summary that has the severity of another finding, and its title as the text or a cell.
 fn without_repeats(mut findings: Findings, summary: &[usize]) -> Findings {
     let key = |one: &Finding, text: &str| (one.severity, one.file.clone(), one.line, words(text));
-    let is_other = |(at, _): &(usize, &Finding)| summary.binary_search(at).is_err();
-    let others = findings.iter().enumerate().filter(is_other);
+    let is_summary = |at: usize| summary.binary_search(&at).is_ok();
+    let others = (findings.iter().enumerate()).filter(|(at, _)| !is_summary(*at));
     let titles: BTreeSet<_> = others.map(|(_, one)| key(one, &one.what)).collect();
     let mut places = 0..;
     findings.retain(|one| {
         let is_title = |text| titles.contains(&key(one, text));
-        let is_summary = places
-            .next()
-            .is_some_and(|at| summary.binary_search(&at).is_ok());
         let repeats = is_title(&one.what) || one.what.split(CELL_GAP).any(is_title);
-        !(is_summary && repeats && one.detail.is_empty())
+        !(places.next().is_some_and(is_summary) && repeats && one.detail.is_empty())
     });
     findings
-}
-
-/// Returns the heaviest severity of a cell.
-fn cell_severity(cell: &str) -> Option<Severity> {
-    severity_in(cell).or(label(cell).map(|(severity, _)| severity))
 }
 
 fn uncounted(part: &Part) -> Cause {

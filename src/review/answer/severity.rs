@@ -191,6 +191,17 @@ pub(in crate::review) fn is_rated_item(line: &str) -> bool {
         && front_label(text).is_some()
 }
 
+/// Returns whether a line of a quotation or of code looks like a finding.
+pub(super) fn is_like_finding(line: &str) -> bool {
+    let is_severity = |text: &str| severity_words(text).is_some();
+    match line.chars().next() {
+        Some('#') => is_severity(line),
+        Some('-' | '*' | '+' | '[') => label(line).is_some(),
+        Some('|') => line.split('|').any(is_severity),
+        _ => false,
+    }
+}
+
 /// Returns whether a text below a finding is a remark such as `Suggestion: text`.
 pub(super) fn is_remark(text: &str) -> bool {
     !begins_with_name(text) && front_label(text).is_some()
