@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::app::HeldLoop;
 use super::builder::Program;
 use super::caller::UNKNOWN;
-use super::exit::Exit;
+use super::exit::{Exit, with_help};
 use super::extension::Variables;
 use super::locate::Surroundings;
 use super::settings::{self, Settings};
@@ -109,7 +109,7 @@ impl Stop<'_> {
                 }),
             // Another process was faster and has reported the change.
             Err(refused) if refused.refusal.is_stale() => Ok(Decision::approve(None)),
-            Err(refused) => Err(refused.to_string()),
+            Err(refused) => Err(with_help(&*refused.refusal)),
         }
     }
 
