@@ -3,29 +3,29 @@
 use std::collections::HashSet;
 
 use super::Check;
-use super::types::{misfit, no_count};
+use super::types::{count_problem, value_problem};
 use crate::diagnostic::list;
 use crate::model::{
     Actor, Argument, At, Behaviour, Call, Constant, Edge, Entry, Evidence, FieldKind, Named, Phase,
     Transition,
 };
 
-/// A transition that is taken, and the constants for its arguments.
-type Taken<'c> = (&'c At<String>, &'c [(At<String>, At<Constant>)]);
+/// The transition of a call, and the constants for its arguments.
+type CallRef<'c> = (&'c At<String>, &'c [(At<String>, At<Constant>)]);
 
-pub(super) fn behaviours(check: &Check<'_>) {
+pub(super) fn check_behaviours(check: &Check<'_>) {
     for (at, phase) in check.machine.phases.iter().enumerate() {
         if let Some(behaviour) = &phase.on_stop {
-            parameters(check, phase, behaviour);
+            check_parameters(check, phase, behaviour);
         }
         if let Some(behaviour) = phase.on_stop.as_ref().filter(|_| !phase.terminal) {
-            outcomes(check, at, behaviour);
-            answers(check, at, behaviour);
+            check_outcomes(check, at, behaviour);
+            check_answers(check, at, behaviour);
         }
     }
     for name in &check.machine.before_stop {
         if let Some(entry) = check.entries(name).next() {
-            hook_call(check, "before_stop", None, (name, &[]), entry);
+            check_hook_call(check, "before_stop", None, (name, &[]), entry);
             // Only outcomes can leave an argument out.
             for argument in entry.args.iter().filter(|argument| argument.optional) {
                 check.add("hook_args", name, &["before_stop", &argument.name]);
@@ -34,17 +34,17 @@ pub(super) fn behaviours(check: &Check<'_>) {
     }
 }
 
-fn outcomes(check: &Check<'_>, at: usize, behaviour: &Behaviour) {
+fn check_outcomes(check: &Check<'_>, at: usize, behaviour: &Behaviour) {
     for outcome in behaviour.outcomes() {
         if outcome.is_required && outcome.calls.is_empty() {
             check.add("no_outcome", &check.phase(at).name, &[outcome.name]);
         }
         for Call { then, with } in outcome.calls {
             if let Some(entry) = find_entry(check, at, then) {
-                hook_call(check, outcome.name, outcome.evidence, (then, with), entry);
+                check_hook_call(check, outcome.name, outcome.evidence, (then, with), entry);
             }
             for edge in check.edges_from(at, then) {
-                turn(check, behaviour, then, edge);
+                check_turn(check, behaviour, then, edge);
             }
         }
     }
@@ -60,11 +60,11 @@ fn find_entry<'m>(check: &Check<'m>, from: usize, name: &At<String>) -> Option<&
     edge.map(|edge| edge.declared)
 }
 
-fn hook_call(
+fn check_hook_call(
     check: &Check<'_>,
     outcome: &str,
     evidence: Option<Evidence>,
-    (then, with): Taken<'_>,
+    (then, with): CallRef<'_>,
     entry: &Transition,
 ) {
     if !entry.by.is_empty() {
@@ -75,7 +75,7 @@ fn hook_call(
     {
         check.add("hook_evidence", then, &[outcome, needed.word()]);
     }
-    for argument in missing(check, with, entry) {
+    for argument in find_missing_arguments(check, with, entry) {
         if !argument.optional {
             check.add("hook_args", then, &[outcome, &argument.name]);
         }
@@ -83,7 +83,7 @@ fn hook_call(
 }
 
 /// Checks the constants that a call gives to arguments. Returns the arguments that it leaves out.
-fn missing<'a>(
+fn find_missing_arguments<'a>(
     check: &Check<'_>,
     with: &[(At<String>, At<Constant>)],
     entry: &'a Transition,
@@ -91,7 +91,7 @@ fn missing<'a>(
     let mut missing: Vec<_> = entry.args.iter().collect();
     for (name, value) in with {
         if let Some(argument) = check.find("unknown_argument", &entry.args, name) {
-            check.report(value.span(), misfit(name, &argument.kind, value));
+            check.report(value.span(), value_problem(name, &argument.kind, value));
             missing.retain(|argument| argument.name != *name);
         }
     }
@@ -99,7 +99,7 @@ fn missing<'a>(
 }
 
 /// Checks that `approve` ends the turn, that `announce` does not, and that it has a message.
-fn turn(check: &Check<'_>, behaviour: &Behaviour, name: &At<String>, edge: &Edge<'_>) {
+fn check_turn(check: &Check<'_>, behaviour: &Behaviour, name: &At<String>, edge: &Edge<'_>) {
     let entry = edge.declared;
     let phase = check.phase(edge.to);
     let ends = entry.turn.is_some() || phase.terminal;
@@ -115,20 +115,20 @@ fn turn(check: &Check<'_>, behaviour: &Behaviour, name: &At<String>, edge: &Edge
 }
 
 /// Checks the transitions of answers: by the user, without evidence, with one text at most.
-fn answers(check: &Check<'_>, at: usize, behaviour: &Behaviour) {
+fn check_answers(check: &Check<'_>, at: usize, behaviour: &Behaviour) {
     let mut labels = HashSet::new();
     for choice in behaviour.choices() {
         if !labels.insert(choice.label.as_str()) {
             check.add_at("question_label", choice.label.span(), &[&choice.label]);
         }
-        answer(check, at, (&choice.then, &choice.with), false);
+        check_answer(check, at, (&choice.then, &choice.with), false);
     }
     if let Some(then) = behaviour.text() {
-        answer(check, at, (then, &[]), true);
+        check_answer(check, at, (then, &[]), true);
     }
 }
 
-fn answer(check: &Check<'_>, at: usize, (then, with): Taken<'_>, is_text: bool) {
+fn check_answer(check: &Check<'_>, at: usize, (then, with): CallRef<'_>, is_text: bool) {
     let Some(entry) = find_entry(check, at, then) else {
         return;
     };
@@ -138,7 +138,7 @@ fn answer(check: &Check<'_>, at: usize, (then, with): Taken<'_>, is_text: bool) 
     if entry.requires.is_some() {
         check.add("answer_evidence", then, &[]);
     }
-    match missing(check, with, entry).as_slice() {
+    match find_missing_arguments(check, with, entry).as_slice() {
         [] if is_text => check.add("answer_text", then, &[]),
         [] => {}
         [only] if only.kind == FieldKind::Text => {}
@@ -147,11 +147,11 @@ fn answer(check: &Check<'_>, at: usize, (then, with): Taken<'_>, is_text: bool) 
 }
 
 /// Checks parameters that need another key, or a field of some type.
-fn parameters(check: &Check<'_>, phase: &Named<Phase>, behaviour: &Behaviour) {
+fn check_parameters(check: &Check<'_>, phase: &Named<Phase>, behaviour: &Behaviour) {
     match behaviour {
         Behaviour::Review(review) => {
             if let Some(field) = check.field(&review.round) {
-                check.report(review.round.span(), no_count(&field.name, &field.kind));
+                check.report(review.round.span(), count_problem(&field.name, &field.kind));
             }
             let words = &review.verdicts;
             if !words.is_empty() && (words.len() != 2 || review.findings_file.is_none()) {

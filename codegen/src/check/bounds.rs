@@ -8,19 +8,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Check;
-use super::graph::components;
+use super::graph::find_components;
 use crate::diagnostic::list;
 use crate::model::{At, Constant, Edge, Field, Guard, Named, Operand, Sign, Update};
 
 /// Edges between phases each of which leads to the others.
 type Cycle<'c, 'm> = Vec<&'c Edge<'m>>;
 
-pub(super) fn bounds(check: &Check<'_>) {
+pub(super) fn check_bounds(check: &Check<'_>) {
     let edges = check.edges.iter();
     let mut live: Vec<&Edge<'_>> = edges.filter(|edge| can_repeat(check, edge)).collect();
     loop {
         let pairs: Vec<_> = live.iter().map(|edge| (edge.from, edge.to)).collect();
-        let component = components(check.machine.phases.len(), &pairs);
+        let component = find_components(check.machine.phases.len(), &pairs);
         let mut cycles: BTreeMap<usize, Cycle<'_, '_>> = BTreeMap::new();
         for edge in &live {
             if component[edge.from] == component[edge.to] {
@@ -34,7 +34,7 @@ pub(super) fn bounds(check: &Check<'_>) {
             .copied()
             .collect();
         if live.len() == count {
-            cycles.values().for_each(|cycle| report(check, cycle));
+            cycles.values().for_each(|cycle| report_cycle(check, cycle));
             return;
         }
     }
@@ -50,7 +50,7 @@ fn can_repeat(check: &Check<'_>, edge: &Edge<'_>) -> bool {
 }
 
 /// The effect of an edge on a field.
-enum Change<'m> {
+enum Effect<'m> {
     /// Raises a count by a constant.
     Raise,
     /// Raises a count by an argument, which may be 0.
@@ -61,36 +61,36 @@ enum Change<'m> {
 }
 
 /// Returns the effect of an edge on a field, or `None` if it has none.
-fn change<'m>(check: &Check<'m>, edge: &Edge<'m>, field: &Named<Field>) -> Option<Change<'m>> {
+fn find_effect<'m>(check: &Check<'m>, edge: &Edge<'m>, field: &Named<Field>) -> Option<Effect<'m>> {
     let mut updates = edge.declared.set.iter();
     let Some((_, update)) = updates.find(|(name, _)| *name == field.name) else {
         // A field that starts to exist gets its initial value again.
         let exists = |phase: usize| field.exists_in(&check.phase(phase).name);
-        return (exists(edge.from) != exists(edge.to)).then_some(Change::Other);
+        return (exists(edge.from) != exists(edge.to)).then_some(Effect::Other);
     };
     match &**update {
         Update::Value(Operand::Read(read)) if read.key() == **field.name => match read.offset {
             0 => None,
-            1.. => Some(Change::Raise),
-            _ => Some(Change::Other),
+            1.. => Some(Effect::Raise),
+            _ => Some(Effect::Other),
         },
         Update::Value(Operand::Constant(word @ (Constant::Text(_) | Constant::Flag(_)))) => {
-            Some(Change::Word(word))
+            Some(Effect::Word(word))
         }
-        Update::Plus(read, _) if read.name == field.name => Some(Change::Add),
-        _ => Some(Change::Other),
+        Update::Plus(read, _) if read.name == field.name => Some(Effect::Add),
+        _ => Some(Effect::Other),
     }
 }
 
 /// Returns the edges of a cycle that have an effect on a field, each with its effect.
-fn changes<'c, 'm>(
+fn find_effects<'c, 'm>(
     check: &Check<'m>,
     cycle: &Cycle<'c, 'm>,
     field: &Named<Field>,
-) -> Vec<(&'c Edge<'m>, Change<'m>)> {
+) -> Vec<(&'c Edge<'m>, Effect<'m>)> {
     let edges = cycle.iter();
     edges
-        .filter_map(|edge| Some((*edge, change(check, edge, field)?)))
+        .filter_map(|edge| Some((*edge, find_effect(check, edge, field)?)))
         .collect()
 }
 
@@ -101,7 +101,7 @@ fn is_bounded(check: &Check<'_>, cycle: &Cycle<'_, '_>, edge: &Edge<'_>) -> bool
     };
     let is_fixed = |name: &str| {
         let field = check.field(name);
-        field.is_some_and(|field| changes(check, cycle, field).is_empty())
+        field.is_some_and(|field| find_effects(check, cycle, field).is_empty())
     };
     let set = edge.declared.set.iter();
     let mut fields = set.filter_map(|(name, _)| check.field(name));
@@ -110,15 +110,15 @@ fn is_bounded(check: &Check<'_>, cycle: &Cycle<'_, '_>, edge: &Edge<'_>) -> bool
             let word = |name: &str| (*name == **field.name).then(|| word.clone());
             when.decide(&word) == Some(false)
         };
-        let all = changes(check, cycle, field);
-        let mut others = all.iter().map(|(_, change)| change);
-        match change(check, edge, field) {
-            Some(Change::Raise) => {
+        let all = find_effects(check, cycle, field);
+        let mut others = all.iter().map(|(_, effect)| effect);
+        match find_effect(check, edge, field) {
+            Some(Effect::Raise) => {
                 has_ceiling(when, &field.name, &is_fixed)
-                    && !others.any(|change| matches!(change, Change::Other))
+                    && !others.any(|effect| matches!(effect, Effect::Other))
             }
-            Some(Change::Word(_)) => {
-                others.all(|change| matches!(change, Change::Word(word) if is_out(word)))
+            Some(Effect::Word(_)) => {
+                others.all(|effect| matches!(effect, Effect::Word(word) if is_out(word)))
             }
             _ => false,
         }
@@ -144,15 +144,15 @@ fn has_ceiling(guard: &Guard, field: &str, is_fixed: &dyn Fn(&str) -> bool) -> b
     limit.is_none_or(|read| !read.is_argument && *read.name != *field && is_fixed(&read.name))
 }
 
-fn report(check: &Check<'_>, cycle: &Cycle<'_, '_>) {
+fn report_cycle(check: &Check<'_>, cycle: &Cycle<'_, '_>) {
     let phases = cycle.iter().map(|edge| &check.phase(edge.from).name);
     let names = cycle.iter().map(|edge| &edge.declared.name);
     let resets = check.machine.fields.iter().filter_map(|field| {
-        let all = changes(check, cycle, field);
-        let mut changes = all.iter().map(|(_, change)| change);
-        let is_reset = |(_, change): &&(_, _)| matches!(change, Change::Other);
+        let all = find_effects(check, cycle, field);
+        let mut effects = all.iter().map(|(_, effect)| effect);
+        let is_reset = |(_, effect): &&(_, _)| matches!(effect, Effect::Other);
         let (reset, _) = all.iter().find(is_reset)?;
-        let is_raised = changes.any(|change| matches!(change, Change::Raise));
+        let is_raised = effects.any(|effect| matches!(effect, Effect::Raise));
         is_raised.then(|| format!("`{}` resets `{}`; ", reset.declared.name, field.name))
     });
     let [phases, names] = [distinct(phases), distinct(names)];

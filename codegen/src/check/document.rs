@@ -5,31 +5,31 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::Check;
-use super::types::constant;
+use super::types::check_constant;
 use crate::model::{
     Active, At, Constant, Field, FieldKind, Form, Held, IdForm, Named, State, texts,
 };
 
-pub(super) fn document(check: &Check<'_>) {
+pub(super) fn check_document(check: &Check<'_>) {
     let machine = check.machine;
     let required = Held::REQUIRED.into_iter();
     for held in required.filter(|held| machine.holder(*held).is_none()) {
         check.add("no_holder", &machine.name, &[held.word()]);
     }
-    places(check);
+    check_places(check);
     for field in &machine.fields {
         if let Some(value) = &field.null {
-            null(check, field, value);
+            check_null(check, field, value);
         }
     }
-    edits(check, &machine.state);
+    check_edits(check, &machine.state);
     if let Some(file) = &machine.state.file {
-        self::file(check, &machine.state, file);
+        check_file(check, &machine.state, file);
     }
-    commands(check);
+    check_slash_commands(check);
 }
 
-fn places(check: &Check<'_>) {
+fn check_places(check: &Check<'_>) {
     let form = check.machine.state.form;
     let mut owners: HashMap<&str, &Named<Field>> = HashMap::new();
     for field in &check.machine.fields {
@@ -55,7 +55,7 @@ fn places(check: &Check<'_>) {
     }
 }
 
-fn null(check: &Check<'_>, field: &Named<Field>, null: &At<Constant>) {
+fn check_null(check: &Check<'_>, field: &Named<Field>, null: &At<Constant>) {
     let is_never_null = |kind: &FieldKind| matches!(kind, FieldKind::Flag | FieldKind::Held(_));
     match (&field.kind, &**null) {
         (FieldKind::Held(Held::Phase), Constant::Text(phase)) => {
@@ -64,11 +64,11 @@ fn null(check: &Check<'_>, field: &Named<Field>, null: &At<Constant>) {
         (kind, _) if !field.within.is_empty() || is_never_null(kind) => {
             check.add_at("null_never", null.span(), &[&field.name]);
         }
-        _ => constant(check, field, null),
+        _ => check_constant(check, field, null),
     }
 }
 
-fn edits(check: &Check<'_>, state: &State) {
+fn check_edits(check: &Check<'_>, state: &State) {
     let entries = check.machine.transitions.iter();
     let guards = entries.flat_map(|entry| &entry.when);
     let read = guards.flat_map(|guard| guard.fields());
@@ -87,7 +87,7 @@ fn edits(check: &Check<'_>, state: &State) {
 }
 
 /// Checks the path of a user's document: one for each loop, outside of the engine's folder.
-fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
+fn check_file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
     let path = file.as_str();
     let id = format!("{{{}}}", check.machine.holder(Held::Id).unwrap_or("id"));
     let folder = check.machine.folder();
@@ -107,7 +107,7 @@ fn file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
     }
 }
 
-fn commands(check: &Check<'_>) {
+fn check_slash_commands(check: &Check<'_>) {
     let plugin = check.machine.plugin.iter();
     let known = check.machine.slash_commands();
     let entries = check.machine.transitions.iter();

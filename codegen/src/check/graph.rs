@@ -6,17 +6,17 @@ use super::Check;
 use crate::diagnostic::list;
 use crate::model::{At, Entry, Named, Transition};
 
-pub(super) fn graph(check: &Check<'_>) {
+pub(super) fn check_graph(check: &Check<'_>) {
     let machine = check.machine;
     let is_terminal = |name: &&At<String>| {
         let phase = Named::find(&machine.phases, name);
         phase.is_some_and(|phase| phase.terminal)
     };
-    let has_end = machine.phases.iter().any(|phase| phase.terminal);
-    for (code, is_there) in [("no_mode", !machine.modes.is_empty()), ("no_end", has_end)] {
-        if !is_there {
-            check.add(code, &machine.name, &[]);
-        }
+    if machine.modes.is_empty() {
+        check.add("no_mode", &machine.name, &[]);
+    }
+    if !machine.phases.iter().any(|phase| phase.terminal) {
+        check.add("no_end", &machine.name, &[]);
     }
     for mode in &machine.modes {
         if is_terminal(&&mode.start) {
@@ -35,14 +35,14 @@ pub(super) fn graph(check: &Check<'_>) {
     }
     for first in machine.first_entries() {
         for entry in check.entries(&first.name).skip(1) {
-            agreement(check, first, entry);
+            check_entries_agree(check, first, entry);
         }
     }
-    reach(check);
+    check_reachability(check);
 }
 
 /// Reports differences between two entries of a transition, which becomes one method.
-fn agreement(check: &Check<'_>, first: &Entry, entry: &Entry) {
+fn check_entries_agree(check: &Check<'_>, first: &Entry, entry: &Entry) {
     let args = |entry: &Transition| {
         let args = entry.args.iter();
         args.map(|one| (one.name.clone(), one.kind.clone(), one.optional))
@@ -62,7 +62,7 @@ fn agreement(check: &Check<'_>, first: &Entry, entry: &Entry) {
 }
 
 /// Reports phases that no loop reaches, and phases from which no loop ends.
-fn reach(check: &Check<'_>) {
+fn check_reachability(check: &Check<'_>) {
     let phases = &check.machine.phases;
     let modes = check.machine.modes.iter();
     let is_start = |at: &usize| modes.clone().any(|mode| mode.start == phases[*at].name);
@@ -100,7 +100,7 @@ fn reachable(pairs: &[(usize, usize)], mut open: Vec<usize>) -> HashSet<usize> {
 }
 
 /// Returns the component of each phase: the first phase that leads to it and to which it leads.
-pub(super) fn components(count: usize, pairs: &[(usize, usize)]) -> Vec<usize> {
+pub(super) fn find_components(count: usize, pairs: &[(usize, usize)]) -> Vec<usize> {
     let all: Vec<_> = (0..count).map(|at| reachable(pairs, vec![at])).collect();
     let first = |at: usize| {
         let mut phases = 0..count;

@@ -6,10 +6,10 @@ use super::Check;
 use super::examples::{TooMany, Wanted, find_example};
 use crate::model::{Entry, Guard};
 
-pub(super) fn guards(check: &Check<'_>) {
+pub(super) fn check_guards(check: &Check<'_>) {
     for entry in &check.machine.transitions {
         if let Some(when) = &entry.when
-            && let Ok(None) = example(check, entry, &[(when, true)])
+            && let Ok(None) = find_or_report(check, entry, &[(when, true)])
         {
             check.add_at("guard_never", when.span(), &[&entry.name]);
         }
@@ -30,18 +30,18 @@ pub(super) fn guards(check: &Check<'_>) {
         let phase = &check.phase(from).name;
         for (at, second) in entries.iter().enumerate() {
             for first in &entries[..at] {
-                overlap(check, phase, first, second);
+                check_overlap(check, phase, first, second);
             }
         }
-        gap(check, phase, &entries);
+        check_gap(check, phase, &entries);
     }
 }
 
-fn overlap(check: &Check<'_>, phase: &str, first: &Entry, second: &Entry) {
+fn check_overlap(check: &Check<'_>, phase: &str, first: &Entry, second: &Entry) {
     let both = [first, second].into_iter();
     let guards = both.filter_map(|entry| entry.when.as_deref());
     let conditions: Vec<Wanted<'_>> = guards.map(|guard| (guard, true)).collect();
-    if let Ok(Some(mut values)) = example(check, second, &conditions) {
+    if let Ok(Some(mut values)) = find_or_report(check, second, &conditions) {
         if values.is_empty() {
             values.push("neither has a guard".to_owned());
         }
@@ -52,7 +52,7 @@ fn overlap(check: &Check<'_>, phase: &str, first: &Entry, second: &Entry) {
 }
 
 /// Reports values for which no entry holds, although every condition that all guards share is true.
-fn gap(check: &Check<'_>, phase: &str, entries: &[&Entry]) {
+fn check_gap(check: &Check<'_>, phase: &str, entries: &[&Entry]) {
     let guards: Option<Vec<&Guard>> = entries.iter().map(|entry| entry.when.as_deref()).collect();
     // An entry without a guard always holds.
     let Some(guards) = guards else { return };
@@ -62,7 +62,7 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Entry]) {
     });
     let none = guards.iter().map(|guard| (*guard, false));
     let conditions: Vec<Wanted<'_>> = none.chain(shared.map(|part| (part, true))).collect();
-    if let Ok(Some(values)) = example(check, entries[0], &conditions) {
+    if let Ok(Some(values)) = find_or_report(check, entries[0], &conditions) {
         let others = entries[1..].iter();
         let lines =
             others.map(|entry| format!("another entry: line {}; ", check.line(&entry.name.span())));
@@ -72,7 +72,7 @@ fn gap(check: &Check<'_>, phase: &str, entries: &[&Entry]) {
 }
 
 /// Returns example values. If the search gives up, reports this.
-fn example(
+fn find_or_report(
     check: &Check<'_>,
     entry: &Entry,
     wanted: &[Wanted<'_>],

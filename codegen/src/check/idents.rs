@@ -56,7 +56,7 @@ impl<'m> Names<'_, 'm> {
 }
 
 /// Reports names that two parts of the file need, or that every machine has.
-pub(super) fn collisions(check: &Check<'_>) {
+pub(super) fn check_collisions(check: &Check<'_>) {
     let machine = check.machine;
     let owners = HashMap::new();
     let names = &mut Names { check, owners };

@@ -27,19 +27,19 @@ pub(crate) fn check(machine: &Machine, source: &str) -> Vec<Diagnostic> {
         found: RefCell::default(),
     };
     let is_clean = || check.found.borrow().is_empty();
-    names::names(&check);
+    names::check_names(&check);
     let has_names = is_clean();
-    types::types(&check);
+    types::check_types(&check);
     let has_types = is_clean();
-    idents::collisions(&check);
-    document::document(&check);
+    idents::check_collisions(&check);
+    document::check_document(&check);
     if has_names {
-        graph::graph(&check);
-        behaviours::behaviours(&check);
+        graph::check_graph(&check);
+        behaviours::check_behaviours(&check);
     }
     if has_types {
-        guards::guards(&check);
-        bounds::bounds(&check);
+        guards::check_guards(&check);
+        bounds::check_bounds(&check);
     }
     check.found.into_inner()
 }

@@ -6,7 +6,7 @@ use super::{Check, problem};
 use crate::diagnostic::{Diagnostic, list, suggest};
 use crate::model::{At, AtStart, Behaviour, Edge, Entry, Named, Phase};
 
-pub(super) fn names(check: &Check<'_>) {
+pub(super) fn check_names(check: &Check<'_>) {
     let machine = check.machine;
     for phase in machine.fields.iter().flat_map(|field| &field.within) {
         check.find_phase(phase);
@@ -21,7 +21,7 @@ pub(super) fn names(check: &Check<'_>) {
         check.find("unknown_persona", &machine.personas, name);
     }
     for name in &machine.state.edits {
-        uses(check, name, [], "`edits` names");
+        check_field_exists(check, name, [], "`edits` names");
     }
     for phase in &machine.phases {
         if *phase.name == *"same" {
@@ -30,7 +30,7 @@ pub(super) fn names(check: &Check<'_>) {
         for parameter in phase.on_stop.iter().flat_map(Behaviour::parameters) {
             for name in parameter.fields() {
                 let name = At::new(name.to_owned(), parameter.span.clone());
-                uses(check, &name, [phase], &format!("`{}` reads", parameter.key));
+                check_field_exists(check, &name, [phase], &format!("`{}` reads", parameter.key));
             }
         }
     }
@@ -38,20 +38,20 @@ pub(super) fn names(check: &Check<'_>) {
         let start = check.find_phase(&mode.start);
         let sets = format!("the mode `{}` sets", mode.name);
         for (name, _) in &mode.initial {
-            uses(check, name, start, &sets);
+            check_field_exists(check, name, start, &sets);
         }
         let takes = format!("a start in the mode `{}` takes", mode.name);
         let fields = machine.fields.iter();
         for field in fields.filter(|field| field.at_start != AtStart::Never) {
-            uses(check, &field.name, start, &takes);
+            check_field_exists(check, &field.name, start, &takes);
         }
     }
     for entry in &machine.transitions {
-        transition(check, entry);
+        check_transition(check, entry);
     }
 }
 
-fn transition(check: &Check<'_>, entry: &Entry) {
+fn check_transition(check: &Check<'_>, entry: &Entry) {
     for name in entry.from.iter().chain(&entry.to) {
         check.find_phase(name);
     }
@@ -65,17 +65,17 @@ fn transition(check: &Check<'_>, entry: &Entry) {
         if read.is_argument {
             check.find("unknown_argument", &entry.args, &read.name);
         } else {
-            uses(check, &read.name, phases(|edge| edge.from), &subject);
+            check_field_exists(check, &read.name, phases(|edge| edge.from), &subject);
         }
     }
     let subject = format!("`{}` sets", entry.name);
     for (name, _) in &entry.set {
-        uses(check, name, phases(|edge| edge.to), &subject);
+        check_field_exists(check, name, phases(|edge| edge.to), &subject);
     }
 }
 
 /// Reports a field that is missing in one of the phases. `what` is the subject and the verb.
-fn uses<'m>(
+fn check_field_exists<'m>(
     check: &Check<'m>,
     name: &At<String>,
     phases: impl IntoIterator<Item = &'m Named<Phase>>,

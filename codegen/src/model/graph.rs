@@ -30,22 +30,21 @@ impl Machine {
     /// Returns every edge: each declared entry at each of its sources. Leaves out names that do not
     /// exist, which `check` reports.
     pub fn edges(&self) -> Vec<Edge<'_>> {
-        let entries = self.transitions.iter();
-        let sources =
-            entries.flat_map(|declared| declared.from.iter().map(move |from| (declared, from)));
-        let edges = sources.filter_map(|(declared, from)| {
-            Some(Edge {
-                declared,
-                from: self.phase_index(from)?,
-                to: self.phase_index(declared.to.as_ref().unwrap_or(from))?,
-            })
-        });
-        edges.collect()
+        let mut edges = Vec::new();
+        for declared in &self.transitions {
+            for source in &declared.from {
+                let from = self.phase_index(source);
+                let to = self.phase_index(declared.to.as_ref().unwrap_or(source));
+                if let Some((from, to)) = from.zip(to) {
+                    edges.push(Edge { declared, from, to });
+                }
+            }
+        }
+        edges
     }
 
     fn phase_index(&self, name: &str) -> Option<usize> {
-        let mut phases = self.phases.iter();
-        phases.position(|phase| *phase.name == *name)
+        self.phases.iter().position(|phase| *phase.name == *name)
     }
 }
 

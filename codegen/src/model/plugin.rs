@@ -56,33 +56,34 @@ impl Machine {
     /// Returns the plugin's slash commands: one for each mode, the engine's own, and one for each
     /// transition that only the user may take or the file names. `check` reports duplicates.
     pub(crate) fn slash_commands(&self) -> Vec<SlashCommand<'_>> {
-        let declared = self.plugin.iter().flat_map(|plugin| &plugin.commands);
-        let declaration = |name: &str| declared.clone().find(|command| *command.name == *name);
-        let first_entries = self.first_entries();
-        let verbs = first_entries
-            .iter()
-            .filter(|entry| entry.is_verb() && entry.is_by(Actor::Person));
-        let is_taken = |name: &str| verbs.clone().any(|entry| *entry.name == *name);
-        let starts = self.modes.iter().map(|mode| {
-            let is_only = self.modes.len() == 1;
-            let name = if is_only { "start" } else { &mode.name };
-            (name, Some(mode), None)
-        });
-        let is_own = |name: &&str| *name != "pause" || !is_taken(name);
-        let common = OWN.into_iter().filter(is_own);
-        let takes = verbs.clone().filter(|entry| {
-            let is_wanted = entry.is_by_user_alone() || declaration(&entry.name).is_some();
-            is_wanted && *entry.name != *"resume"
-        });
-        let all = starts
-            .chain(common.map(|name| (name, None, None)))
-            .chain(takes.map(|entry| (entry.name.as_str(), None, Some(*entry))));
-        let commands = all.map(|(name, start, take)| SlashCommand {
+        let plugin = self.plugin.as_ref();
+        let declared = plugin.map_or(&[][..], |plugin| &plugin.commands);
+        let new = |name, start, take| SlashCommand {
             name,
             start,
             take,
-            declared: declaration(name),
-        });
-        commands.collect()
+            declared: Named::find(declared, name),
+        };
+        let mut commands = Vec::new();
+        for mode in &self.modes {
+            let is_only = self.modes.len() == 1;
+            let name = if is_only { "start" } else { &mode.name };
+            commands.push(new(name, Some(mode), None));
+        }
+        let mut verbs = self.first_entries();
+        verbs.retain(|entry| entry.is_verb() && entry.is_by(Actor::Person));
+        for name in OWN {
+            // A machine can have a `pause` of its own.
+            if name != "pause" || verbs.iter().all(|entry| *entry.name != *name) {
+                commands.push(new(name, None, None));
+            }
+        }
+        for entry in verbs {
+            let is_declared = Named::find(declared, &entry.name).is_some();
+            if (is_declared || entry.is_by_user_alone()) && *entry.name != *"resume" {
+                commands.push(new(&entry.name, None, Some(entry)));
+            }
+        }
+        commands
     }
 }
