@@ -90,7 +90,7 @@ fn with_arguments(table: &'static Table, mut command: Command, mode: &ModeInfo) 
 
 /// Returns the default of a field for its help: ` [default: 3]`.
 fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
-    let value = match (mode.first(field), field.kind) {
+    let value = match (mode.start_value(field), field.kind) {
         (Value::Number(count), _) => count.to_string(),
         (Value::String(text), FieldKind::Path | FieldKind::OneOf(_)) if !text.is_empty() => text,
         _ => return String::new(),

@@ -144,7 +144,7 @@ impl<M: Machine> Held<M> {
                 _ if field.name == names.phase => table.phases[phase].stored.into(),
                 _ if Some(field.name) == names.mode => mode.name.into(),
                 _ if Some(field.name) == names.run => "".into(),
-                None => mode.first(field),
+                None => mode.start_value(field),
             };
             fields.insert(field.name.to_owned(), value);
         }

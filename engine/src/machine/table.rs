@@ -65,7 +65,7 @@ pub struct ModeInfo {
 
 impl ModeInfo {
     /// Returns the value of a field at the start of the mode.
-    pub fn first(&self, field: &FieldInfo) -> Json {
+    pub fn start_value(&self, field: &FieldInfo) -> Json {
         let mut initial = self.initial.iter();
         let of_mode = initial.find(|(name, _)| *name == field.name);
         of_mode.map_or(field.initial, |(_, value)| *value)()
