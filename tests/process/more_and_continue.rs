@@ -72,7 +72,7 @@ fn more_begins_the_next_round_repeatedly() {
     project.review(&id, "fake-clean").exits(0);
     let reason = project.fire().blocked();
     has(&reason, "### Claudex plan loop complete ✓");
-    has(&reason, "CommandResult after 4 of 4 rounds.");
+    has(&reason, "Ended after 4 of 4 rounds.");
 }
 
 #[test]

@@ -112,7 +112,7 @@ To cancel it: /claudex:cancel [id] (in a terminal: claudex-loop cancel [id])
     insta::assert_snapshot!(masked(&project, &id, &summary), @r##"
 ### Claudex plan loop complete ✓
 
-CommandResult after 2 of 3 rounds. Not reviewed by: Ops and SRE. To have them review it: `/claudex:more`
+Ended after 2 of 3 rounds. Not reviewed by: Ops and SRE. To have them review it: `/claudex:more`
 Loop `[id]`, plan `PLAN.md`. Reviewed by: fake-findings, fake-clean. Total time: [time].
 
 **Findings by round:**

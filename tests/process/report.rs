@@ -161,6 +161,6 @@ fn outcome_stands_in_report_and_status() {
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
     let outcome =
-        "CommandResult after 1 of 2 rounds. Not reviewed by: Security and data-integrity.";
+        "Ended after 1 of 2 rounds. Not reviewed by: Security and data-integrity.";
     project.answers("status", 0, &format!("note:      {outcome}\n"));
 }

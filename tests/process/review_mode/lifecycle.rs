@@ -129,7 +129,7 @@ fn clean_changes_end_the_loop_without_patches() {
     assert!(!fixes.exists());
     let summary = project.fire().blocked();
     begins(&summary, "### Claudex review loop complete");
-    has(&summary, "CommandResult after 1 of 3 rounds");
+    has(&summary, "Ended after 1 of 3 rounds");
     lacks(&summary, "proposed-fixes");
 }
 
