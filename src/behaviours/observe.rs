@@ -69,7 +69,7 @@ fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
         SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(started.checked_add(1)?))
     });
     let (folder, name) = raw.folder_at(&raw.path(path))?;
-    let found = folder.look(&name)?;
+    let found = folder.metadata(&name)?;
     Ok(found
         .zip(after)
         .is_some_and(|(found, after)| found.modified >= after))
@@ -162,7 +162,7 @@ fn is_file(raw: &Raw, template: &str) -> io::Result<bool> {
     let Some((folder, name)) = optional(raw.folder_at(&raw.path(template)))? else {
         return Ok(false);
     };
-    match folder.look(&name)? {
+    match folder.metadata(&name)? {
         // Opening a symlink is an error, which names it.
         Some(found) if found.kind.is_symlink() => folder.file(&name).map(|_| false),
         found => Ok(found.is_some_and(|found| found.kind.is_file())),

@@ -132,7 +132,7 @@ impl VerifyRun {
                     .iter()
                     .map(|command| (&command.line, command.allowed.is_some())))
         };
-        let journal = raw.recent().unwrap_or_default();
+        let journal = raw.visit_journal().unwrap_or_default();
         let mut entries = journal.iter().rev();
         let newest = entries.find_map(|entry| entry.note_data(ENDED));
         newest.filter(is_of_these).unwrap_or_else(|| {

@@ -91,7 +91,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
     fn load(id: &str, home: &Utf8Path) -> Option<Self> {
         let folder = Folder::open(home).ok()?.subfolder(Self::FOLDER).ok()?;
         let name = name_of::<Self>(id);
-        let found = folder.look(&name).ok()??;
+        let found = folder.metadata(&name).ok()??;
         let bytes = folder.read(&name, MAX_BYTES).ok()?;
         let record = serde_json::from_slice(&bytes).ok()?;
         (!is_older(found, Self::MAX_AGE)).then_some(record)

@@ -38,7 +38,7 @@ pub(super) fn after_review(held: &AnyLoop) -> Vec<String> {
 fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     let store = held.raw().store();
     let folder = Folder::open(store.root())
-        .and_then(|root| root.make(REPORTS))
+        .and_then(|root| root.make_subfolder(REPORTS))
         .map_err(|error| error.to_string())?;
     let [report_file, fixes_file] = report_paths(held.id());
 

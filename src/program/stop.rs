@@ -293,7 +293,7 @@ fn approve(note: String) -> Decision {
 /// Returns whether the newest journal entry is an edge by which the hook let the turn end.
 fn has_let_turn_end(raw: &Raw) -> bool {
     let table = raw.table();
-    let journal = raw.recent().unwrap_or_default();
+    let journal = raw.visit_journal().unwrap_or_default();
     let newest = journal.last().and_then(Entry::change);
     newest.is_some_and(|change| {
         let mut edges = rounds::edges_of(table, change).into_iter();

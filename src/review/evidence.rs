@@ -115,7 +115,7 @@ impl<'r> Round<'r> {
     /// # Errors
     /// Returns an error if the journal or the subject cannot be read.
     pub fn read(raw: &'r Raw, spec: &'r ReviewSpec) -> io::Result<Self> {
-        let mut runs = runs::read(&raw.recent().map_err(io::Error::other)?);
+        let mut runs = runs::read(&raw.visit_journal().map_err(io::Error::other)?);
         let visit = raw.record().visit;
         let number = raw.count(spec.round);
         runs.retain(|run| {

@@ -158,7 +158,7 @@ pub(crate) fn is_due(pipeline: Pipeline<'_>) -> bool {
 
 /// Makes the folder of the summaries. Writes the digest if it is due and differs.
 pub(crate) fn write(pipeline: Pipeline<'_>) -> io::Result<()> {
-    let folder = Folder::open(&pipeline.0.root())?.make(SUMMARIES)?;
+    let folder = Folder::open(&pipeline.0.root())?.make_subfolder(SUMMARIES)?;
     if !is_due(pipeline) {
         return Ok(());
     }

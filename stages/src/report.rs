@@ -223,7 +223,7 @@ fn count_summary(held: &mut AnyLoop, bytes: &[u8]) -> Result<String, Failure> {
     let digest = sha256(bytes);
     let folder = pipeline.0.store().open_folder();
     folder
-        .and_then(|folder| folder.make(format!("{}/kept", held.id())))
+        .and_then(|folder| folder.make_subfolder(format!("{}/kept", held.id())))
         .and_then(|kept| kept.replace(&format!("{digest}.md"), bytes))
         .map_err(|error| {
             let message = format!("cannot keep the summary: {error}");

@@ -153,7 +153,7 @@ fn move_aside(root: &Utf8Path) -> io::Result<Option<String>> {
     let name = Timestamp::now()
         .strftime("before-%Y%m%dT%H%M%S%3fZ")
         .to_string();
-    let aside = folder.make(&name)?;
+    let aside = folder.make_subfolder(&name)?;
     for name in moved {
         folder.rename(name, &aside, name)?;
     }

@@ -160,7 +160,6 @@ fn outcome_stands_in_report_and_status() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
-    let outcome =
-        "Ended after 1 of 2 rounds. Not reviewed by: Security and data-integrity.";
+    let outcome = "Ended after 1 of 2 rounds. Not reviewed by: Security and data-integrity.";
     project.answers("status", 0, &format!("note:      {outcome}\n"));
 }

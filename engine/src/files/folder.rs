@@ -102,7 +102,7 @@ impl Folder {
     }
 
     /// Opens a folder below this one, and makes those that are missing.
-    pub fn make(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
+    pub fn make_subfolder(&self, path: impl AsRef<Utf8Path>) -> io::Result<Self> {
         self.walk(path.as_ref(), Some(FOLDER_MODE))
     }
 
@@ -151,7 +151,7 @@ impl Folder {
         // Systems differ in the error for a symlink, a socket, or a pipe without a reader.
         let found = match &opened {
             Ok(fd) => Some(FileInfo::from(rustix::fs::fstat(fd)?)),
-            Err(_) => self.look(name)?,
+            Err(_) => self.metadata(name)?,
         };
         let why = match found.map(|found| found.kind) {
             Some(FileType::Symlink) => "it is a symlink",
@@ -194,14 +194,14 @@ impl Folder {
     }
 
     /// Returns the metadata of a file or folder, or `None` if it is missing.
-    pub fn look(&self, name: &str) -> io::Result<Option<FileInfo>> {
+    pub fn metadata(&self, name: &str) -> io::Result<Option<FileInfo>> {
         let found = rustix::fs::statat(&self.fd, check_name(name)?, AtFlags::SYMLINK_NOFOLLOW);
         Ok(optional(found.map_err(io::Error::from))?.map(FileInfo::from))
     }
 
     /// Returns whether there is a file or folder of a name.
     pub fn has(&self, name: &str) -> bool {
-        self.look(name).is_ok_and(|found| found.is_some())
+        self.metadata(name).is_ok_and(|found| found.is_some())
     }
 
     /// Returns the entries of the folder, unordered. Leaves out names that are not UTF-8.
@@ -209,7 +209,7 @@ impl Folder {
         let mut listed = Vec::new();
         for name in self.names()? {
             // A file may have been removed meanwhile.
-            if let Some(found) = self.look(&name)? {
+            if let Some(found) = self.metadata(&name)? {
                 listed.push((name, found));
             }
         }

@@ -22,7 +22,7 @@ pub fn folder_of(bases: &[&Utf8Path], path: &Utf8Path) -> io::Result<(Folder, St
 /// Opens or makes a folder. Follows no symlink below `base` or its nearest existing ancestor.
 pub fn make_all(base: &Utf8Path, path: &Utf8Path) -> io::Result<Folder> {
     let there = nearest(base)?;
-    there.make(path.strip_prefix(there.path()).unwrap_or(path))
+    there.make_subfolder(path.strip_prefix(there.path()).unwrap_or(path))
 }
 
 /// Opens or makes `<own>/<name>`, closed to other users. `own` is outside every project.

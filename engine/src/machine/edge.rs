@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::held::{read, to_map};
+use super::held::{read_fields, to_map};
 use super::table::{ArgumentInfo, Message, Table};
 use super::{Actor, Machine, Raw, Refusal, Requirement};
 use crate::store::misfit;
@@ -124,7 +124,7 @@ pub fn edges<M: Machine>() -> Vec<&'static EdgeInfo> {
 
 /// Returns the edges that are open to a loop as far as its fields decide.
 pub(super) fn open_edges<M: Machine>(raw: &Raw) -> Vec<EdgeAt> {
-    let Ok(fields) = read::<M>(raw.record(), raw.phase()) else {
+    let Ok(fields) = read_fields::<M>(raw.record(), raw.phase()) else {
         return Vec::new();
     };
     let may_hold = |guard: &Guard<M>| (guard.may_hold)(&fields);

@@ -41,14 +41,14 @@ impl<M: Machine> Held<M> {
             problem,
         };
         let Some(phase) = table.phase_position(record.phase()) else {
-            let known = stored_phases(table.phases.iter());
+            let expected = stored_phases(table.phases.iter());
             return Err(refuse(format!(
-                "{} has no phase `{}`, only {known}",
+                "{} has no phase `{}`, only {expected}",
                 table.name,
                 record.phase()
             )));
         };
-        let fields = read::<M>(&record, phase).map_err(refuse)?;
+        let fields = read_fields::<M>(&record, phase).map_err(refuse)?;
         Ok(Self {
             raw: Box::new(Raw::new::<M>(store.clone(), record, phase, actor)),
             fields: Box::new(fields),
@@ -64,10 +64,10 @@ impl<M: Machine> Held<M> {
         store: &Store,
         mode: &'static ModeInfo,
         values: Vec<(&'static str, Json)>,
-        how: Beginning,
+        beginning: Beginning,
         actor: Actor,
     ) -> Result<Self, Refusal> {
-        Self::start(store, (mode, mode.start), &values, how, actor, None)
+        Self::start(store, (mode, mode.start), &values, beginning, actor, None)
     }
 
     /// Starts a loop from the bytes of the document `file`, a canonical path, with its phase and
@@ -79,7 +79,7 @@ impl<M: Machine> Held<M> {
         store: &Store,
         bytes: &[u8],
         file: Utf8PathBuf,
-        how: Beginning,
+        beginning: Beginning,
         actor: Actor,
     ) -> Result<Self, Refusal> {
         let table = M::TABLE;
@@ -96,11 +96,11 @@ impl<M: Machine> Held<M> {
             .as_deref()
             .and_then(|name| table.phase_position(name));
         let Some(phase) = known.filter(|phase| !table.phases[*phase].terminal) else {
-            let known = stored_phases(table.phases.iter().filter(|phase| !phase.terminal));
+            let expected = stored_phases(table.phases.iter().filter(|phase| !phase.terminal));
             let found = stored.map_or("not there".to_owned(), |found| format!("“{found}”"));
             let field = names.phase;
             return Err(Refusal::Unfit(format!(
-                "its `{field}` is {found}; expected {known}"
+                "its `{field}` is {found}; expected {expected}"
             )));
         };
         let mode = names.mode.and_then(|field| document.text(field));
@@ -113,7 +113,7 @@ impl<M: Machine> Held<M> {
             .filter(|(_, value)| !value.is_null())
             .collect();
         let import = Some(Import { document, file });
-        Self::start(store, (mode, phase), &values, how, actor, import)
+        Self::start(store, (mode, phase), &values, beginning, actor, import)
     }
 
     /// Starts a loop in a mode, at a phase.
@@ -121,7 +121,7 @@ impl<M: Machine> Held<M> {
         store: &Store,
         (mode, phase): (&'static ModeInfo, usize),
         values: &[(&'static str, Json)],
-        how: Beginning,
+        beginning: Beginning,
         actor: Actor,
         import: Option<Import>,
     ) -> Result<Self, Refusal> {
@@ -148,7 +148,7 @@ impl<M: Machine> Held<M> {
             };
             fields.insert(field.name.to_owned(), value);
         }
-        let record = store.start(&how, &actor.to_string(), fields, import)?;
+        let record = store.start(&beginning, &actor.to_string(), fields, import)?;
         Self::from_record(store, record, actor)
     }
 
@@ -206,7 +206,7 @@ impl<M: Machine> Held<M> {
             edits.retain(|name, value| before.get(name) != Some(value));
             let record = self.raw.commit(edge, args, edits, evidence)?;
             // Data that Rust set is in the document only.
-            let fields = read::<M>(&record, edge.to).unwrap_or(after);
+            let fields = read_fields::<M>(&record, edge.to).unwrap_or(after);
             Ok((edge, record, fields))
         });
         match committed {
@@ -220,7 +220,7 @@ impl<M: Machine> Held<M> {
 }
 
 /// Reads the fields of a loop in a phase. A missing field has its initial value.
-pub(super) fn read<M: Machine>(record: &Record, phase: usize) -> Result<M::Fields, String> {
+pub(super) fn read_fields<M: Machine>(record: &Record, phase: usize) -> Result<M::Fields, String> {
     let mut fields = Fields::new();
     let here = M::TABLE
         .state

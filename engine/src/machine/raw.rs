@@ -30,7 +30,7 @@ pub struct Raw {
     actor: Actor,
     /// The run, the edits and the lines that Rust adds to the next change.
     pub(super) draft: Change,
-    taken: Option<EdgeAt>,
+    last_edge: Option<EdgeAt>,
     facts: OnceLock<Box<dyn Facts>>,
     /// The entries of the journal that were read, and the revision from which they were.
     journal: Mutex<Option<(u64, Arc<[Entry]>)>>,
@@ -58,7 +58,7 @@ impl Raw {
             phase,
             actor,
             draft: Change::default(),
-            taken: None,
+            last_edge: None,
             facts: OnceLock::new(),
             journal: Mutex::default(),
         }
@@ -124,7 +124,7 @@ impl Raw {
             record,
             phase: edge.to,
             draft: Change::default(),
-            taken: Some(edge),
+            last_edge: Some(edge),
             facts: facts.map_or_else(OnceLock::new, OnceLock::from),
             journal: Mutex::default(),
             ..self
@@ -168,7 +168,7 @@ impl Raw {
 
     /// Returns the edge that led here, if this process took one.
     pub fn last_edge(&self) -> Option<EdgeAt> {
-        self.taken
+        self.last_edge
     }
 
     /// Returns the loop's journal, oldest entry first. It is read once, and again after
@@ -178,7 +178,7 @@ impl Raw {
     }
 
     /// Returns at least the entries since the visit began.
-    pub fn recent(&self) -> Result<Arc<[Entry]>, StoreError> {
+    pub fn visit_journal(&self) -> Result<Arc<[Entry]>, StoreError> {
         self.journal_since(self.record().visit.unwrap_or_default())
     }
 

@@ -32,20 +32,18 @@ impl Store {
             .and_then(|(newest, _)| newest.change.to);
         let (here, _lock) = self.lock(LOCK)?;
         if !self.spec.is_terminal(phase.as_deref()) {
-            here.make(Utf8Path::new(ARCHIVE).join(UNFINISHED))
+            here.make_subfolder(Utf8Path::new(ARCHIVE).join(UNFINISHED))
                 .and_then(|unfinished| unfinished.file_or_new(id.as_str()))
                 .or_io("write to", self.folder.join(ARCHIVE))?;
         }
         let mut names = self.file_names(id);
         names.retain(|name| here.has(name));
         if let Some(last) = names.last() {
-            let to = make_archive(&here, id, last);
-            to.and_then(|to| {
-                names
-                    .iter()
-                    .try_for_each(|name| here.rename(name, &to, name))
-            })
-            .or_io("move to", self.folder.join(ARCHIVE).join(id.as_str()))?;
+            let path = self.folder.join(ARCHIVE).join(id.as_str());
+            let to = make_archive(&here, id, last).or_io("move to", &path)?;
+            for name in &names {
+                here.rename(name, &to, name).or_io("move to", &path)?;
+            }
         }
         self.log(&format!("{id}: archived; to continue it: resume {id}"));
         Ok(())
@@ -67,12 +65,9 @@ impl Store {
         let archive = here.subfolder(ARCHIVE).or_io("open", &path)?;
         let from = archive.subfolder(id.as_str()).or_io("open", &path)?;
         // The document comes last, because it makes the loop visible.
-        for name in self
-            .file_names(id)
-            .iter()
-            .rev()
-            .filter(|name| from.has(name))
-        {
+        let mut names = self.file_names(id);
+        names.retain(|name| from.has(name));
+        for name in names.iter().rev() {
             if here.has(name) {
                 return Err(self.active(id, None));
             }
@@ -159,7 +154,7 @@ fn make_archive(here: &Folder, id: &LoopId, piece: &str) -> io::Result<Folder> {
     let mut name = id.to_string();
     let mut number = 1;
     loop {
-        let folder = here.make(Utf8Path::new(ARCHIVE).join(&name))?;
+        let folder = here.make_subfolder(Utf8Path::new(ARCHIVE).join(&name))?;
         if !folder.has(piece) {
             return Ok(folder);
         }

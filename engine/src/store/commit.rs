@@ -20,17 +20,17 @@ impl Store {
         edits.retain(|field, _| !self.spec.is_structural(field));
         let document = self.read_document(&held.id);
         if document.is_ok_and(|bytes| bytes == held.document) {
-            return self.write(held, change);
+            return self.apply_change(held, change);
         }
         // Opening undoes an edit by hand, or makes it a change, after which this one is stale.
         let found = self.open(&held.id)?;
         if found.revision != held.revision {
             return Err(found.stale());
         }
-        self.write(&found, change)
+        self.apply_change(&found, change)
     }
 
-    pub(super) fn write(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
+    pub(super) fn apply_change(&self, held: &Record, change: Change) -> Result<Record, StoreError> {
         let newest = held.newest.clone();
         let entry = newest.followed_by(self.spec, Timestamp::now(), change);
         self.append_change(&held.id, held.revision, &held.document, entry)
@@ -106,7 +106,7 @@ impl Store {
                 edits: Fields::from_iter([(field.to_owned(), value.clone())]),
                 ..Change::new("set-field", by)
             };
-            match self.write(&held, change) {
+            match self.apply_change(&held, change) {
                 // Another process changed the loop in between.
                 Err(StoreError::Stale { .. }) => {}
                 written => return written,

@@ -24,7 +24,7 @@ pub enum StoreError {
     /// Another process works here for longer than this one may wait: a sentence.
     #[error("{0}")]
     Busy(String),
-    /// A loop that this user did not start here, or that this user's own files contradict. Nothing drives it.
+    /// A loop that this user did not start here, or that this user's own files contradict.
     #[error("{} {why}", describe_place(.id, .path, .why))]
     NotOurs {
         /// The loop.

@@ -9,7 +9,7 @@ use super::entry::{ChangeEntry, Entry};
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::journal::{Journal, Tail, check_order, lock};
-use super::seal::{Line, Sealing};
+use super::seal::{Line, Sealer};
 use super::state_folder::{JOURNAL, LOCK, START_LOCK, Store};
 use super::state_home::Mark;
 use crate::files::{Folder, MAX_BYTES, PreparedFile, kill_point, make_all, optional};
@@ -20,7 +20,7 @@ const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
 const NOT_WRITTEN: &str = "its journal was not written by you on this machine";
 
 /// A journal as far as this user sealed it, or one that is to begin.
-struct Sealed {
+struct SealedJournal {
     /// The state folder.
     here: Folder,
     /// The folder of the loop.
@@ -29,11 +29,11 @@ struct Sealed {
     length: u64,
     /// The last lines, with a change among them. Bytes behind the last one do not count.
     lines: Vec<Line>,
-    sealing: Arc<Sealing>,
+    sealer: Arc<Sealer>,
     mark: Mark,
 }
 
-impl Sealed {
+impl SealedJournal {
     fn change(&self) -> Option<&ChangeEntry> {
         let mut lines = self.lines.iter().rev();
         lines.find_map(|line| line.entry.change())
@@ -65,30 +65,30 @@ impl Sealed {
 }
 
 impl Store {
-    /// Returns the seals of the journals here. Reads the key and the project once.
-    pub(super) fn sealing(&self, id: &LoopId) -> Result<Arc<Sealing>, StoreError> {
-        let mut known = lock(&self.sealing);
+    /// Returns the sealer of the journals here. Reads the key and the project once.
+    pub(super) fn sealer(&self, id: &LoopId) -> Result<Arc<Sealer>, StoreError> {
+        let mut known = lock(&self.sealer);
         if let Some(known) = &*known {
             return Ok(known.clone());
         }
         let top = self.open_below_base(&self.top).or_io("open", &self.top)?;
-        let Some(sealing) = self.home.sealing(&top)? else {
+        let Some(sealer) = self.home.sealer(&top)? else {
             return Err(self.foreign_journal(id, NOT_WRITTEN));
         };
-        if let Some(original) = sealing.find_original(&self.top) {
+        if let Some(original) = sealer.find_original(&self.top) {
             let why = format!("this folder is a copy of {original}");
             return Err(self.foreign_journal(id, why));
         }
-        Ok(known.insert(Arc::new(sealing)).clone())
+        Ok(known.insert(Arc::new(sealer)).clone())
     }
 
     /// Reads the sealed end of a journal, at least since a revision. `here` is the state folder.
-    fn sealed(
+    fn read_sealed(
         &self,
         here: io::Result<Folder>,
         id: &LoopId,
         since: u64,
-    ) -> Result<Option<Sealed>, StoreError> {
+    ) -> Result<Option<SealedJournal>, StoreError> {
         let path = self.journal_path(id);
         let opened = here.and_then(|here| {
             let folder = here.subfolder(id.as_str())?;
@@ -98,10 +98,10 @@ impl Store {
         let Some((here, folder, file)) = optional(opened).or_io("read", &path)? else {
             return Ok(None);
         };
-        let sealing = self.sealing(id)?;
+        let sealer = self.sealer(id)?;
         // The mark is read first, because another process may append a line and its mark meanwhile.
-        let mark = sealing.mark(id);
-        let read = |length: u64| sealing.lines(id, &file, length.min(MAX_JOURNAL), since);
+        let mark = sealer.mark(id);
+        let read = |length: u64| sealer.read_lines(id, &file, length.min(MAX_JOURNAL), since);
         let length = file.metadata().or_io("read", &path)?.len();
         let lines = read(length).or_io("read", &path)?;
         let lines =
@@ -109,30 +109,30 @@ impl Store {
         match lines.last().map_or(0, |line| line.end) {
             0 => Err(self.foreign_journal(id, NOT_WRITTEN)),
             end if end < mark.bytes => Err(self.foreign_journal(id, "its journal lost lines")),
-            _ => Ok(Some(Sealed {
+            _ => Ok(Some(SealedJournal {
                 here,
                 folder,
                 length,
                 lines,
-                sealing,
+                sealer,
                 mark,
             })),
         }
     }
 
     /// Returns a journal that is to begin.
-    fn begin_journal(&self, here: Folder, id: &LoopId) -> Result<Sealed, StoreError> {
-        let sealing = Arc::new(self.home.sealing_or_new(&here)?);
-        *lock(&self.sealing) = Some(sealing.clone());
+    fn begin_journal(&self, here: Folder, id: &LoopId) -> Result<SealedJournal, StoreError> {
+        let sealer = Arc::new(self.home.sealer_or_new(&here)?);
+        *lock(&self.sealer) = Some(sealer.clone());
         // The journal that is replaced may be longer.
-        let _ = sealing.set_mark(id, &Mark::default());
-        let folder = here.make(id.as_str());
-        Ok(Sealed {
+        let _ = sealer.set_mark(id, &Mark::default());
+        let folder = here.make_subfolder(id.as_str());
+        Ok(SealedJournal {
             here,
             folder: folder.or_io("create", self.loop_folder(id))?,
             length: 0,
             lines: Vec::new(),
-            sealing,
+            sealer,
             mark: Mark::default(),
         })
     }
@@ -159,7 +159,7 @@ impl Store {
                 make_all(&self.root, parent)?;
             }
             let (folder, name) = self.document_place(here, id)?;
-            let old = folder.look(&name)?;
+            let old = folder.metadata(&name)?;
             if old.is_some_and(|old| old.kind.is_dir()) {
                 return Err(ErrorKind::IsADirectory.into());
             }
@@ -184,12 +184,12 @@ impl Journal for Store {
     ) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
         let since = if after == Some(0) { 0 } else { u64::MAX };
-        let sealed = match self.sealed(Ok(here.clone()), id, since) {
+        let sealed = match self.read_sealed(Ok(here.clone()), id, since) {
             // A loop that is taken over begins its journal again.
             Err(StoreError::NotOurs { .. }) if after == Some(0) => None,
             sealed => sealed?,
         };
-        check_order(after, sealed.as_ref().and_then(Sealed::change))?;
+        check_order(after, sealed.as_ref().and_then(SealedJournal::change))?;
         // The document is written before the line, so that a full disk refuses the change here.
         let prepare = |bytes| self.prepare_document(&here, id, bytes);
         let prepared = document.map(prepare).transpose()?;
@@ -203,7 +203,7 @@ impl Journal for Store {
             .or_io("write", &path)?;
         let end = sealed.end();
         let before = sealed.lines.last().map_or("", |line| &line.seal);
-        let seal = sealed.sealing.seal(id, before, end, &json);
+        let seal = sealed.sealer.seal(id, before, end, &json);
         let line = [&*json, b"\t", seal.as_bytes(), b"\n"].concat();
         let bytes = end + line.len() as u64;
         if bytes > MAX_JOURNAL {
@@ -215,7 +215,7 @@ impl Journal for Store {
         if let Some((document, name)) = prepared {
             let _ = document.rename(&name);
         }
-        let Sealed { sealing, mark, .. } = sealed;
+        let SealedJournal { sealer, mark, .. } = sealed;
         let is_over = |change: &ChangeEntry| self.spec.is_terminal(change.to.as_deref());
         let over = entry.change().map_or(mark.over, is_over);
         let mark = Mark {
@@ -223,16 +223,16 @@ impl Journal for Store {
             over,
             ..mark
         };
-        let _ = sealing.set_mark(id, &mark);
+        let _ = sealer.set_mark(id, &mark);
         if end == 0 {
-            let _ = sealing.keep_path(&self.top);
+            let _ = sealer.keep_path(&self.top);
         }
         Ok(())
     }
 
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
         loop {
-            let Some(sealed) = self.sealed(self.open_folder(), id, u64::MAX)? else {
+            let Some(sealed) = self.read_sealed(self.open_folder(), id, u64::MAX)? else {
                 return Ok(None);
             };
             let document = self
@@ -250,7 +250,7 @@ impl Journal for Store {
 
     fn restore(&self, id: &LoopId, revision: u64, document: &[u8]) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
-        let sealed = self.sealed(Ok(here.clone()), id, u64::MAX)?;
+        let sealed = self.read_sealed(Ok(here.clone()), id, u64::MAX)?;
         let is_newest = |change: &ChangeEntry| change.revision == revision;
         let Some(sealed) = sealed.filter(|sealed| sealed.change().is_some_and(is_newest)) else {
             return Ok(());
@@ -264,7 +264,7 @@ impl Journal for Store {
     }
 
     fn entries(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
-        let sealed = self.sealed(self.open_folder(), id, since)?;
+        let sealed = self.read_sealed(self.open_folder(), id, since)?;
         let lines = sealed.into_iter().flat_map(|sealed| sealed.lines);
         Ok(lines.map(|line| line.entry).collect())
     }

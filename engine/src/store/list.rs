@@ -40,7 +40,7 @@ impl Store {
     /// Returns the loops of [`Store::list`] that are not over. Opens none that this user ended.
     pub fn list_active(&self) -> Vec<ListedLoop> {
         // A loop that is over stays so: no edge leaves its phase.
-        let is_over = |id: &LoopId| self.sealing(id).is_ok_and(|sealing| sealing.mark(id).over);
+        let is_over = |id: &LoopId| self.sealer(id).is_ok_and(|sealer| sealer.mark(id).over);
         let mut ids = self.journals().list();
         ids.retain(|id| !is_over(id));
         let mut active = self.list_each(ids.into_iter());
@@ -111,7 +111,7 @@ impl Store {
         }
         let time = |path: &Utf8Path| {
             let (folder, name) = self.folder_of(path).ok()?;
-            Some(folder.look(&name).ok()??.modified)
+            Some(folder.metadata(&name).ok()??.modified)
         };
         let journal = time(&self.journal_path(id));
         let document = time(&self.path_of(id));

@@ -42,7 +42,7 @@ impl Store {
                 return Err(self.not_ours(id, WhyNotOurs::PutBack { found, newest }));
             }
             let difference = self.compare(id, &newest, found.as_deref())?;
-            if self.only_looks {
+            if self.is_read_only {
                 newest.fields.extend(difference.unwrap_or_default().taken);
                 return Ok(self.record(id, newest, found.unwrap_or_default()));
             }
@@ -84,20 +84,20 @@ impl Store {
             self.journals().restore(id, newest.revision, &document)?;
             edits = taken;
         }
-        let repair = describe_edits(&newest, &edits);
+        let edited = describe_edits(&newest, &edits);
         edits.extend(self.root_after_move(&newest));
         let mut record = self.record(id, newest, document);
         if !edits.is_empty() {
-            let what = repair.as_ref().map_or("move", |_| "edit");
+            let what = if edited.is_some() { "edit" } else { "move" };
             let bare = Change::new(what, "person");
-            record = self.write(&record, Change { edits, ..bare })?;
+            record = self.apply_change(&record, Change { edits, ..bare })?;
         }
         // An edit that was taken over is in the journal as a change already.
         for repair in &repairs {
             let data = json!({ "what": text::one_line(repair, MAX_REPAIR_CHARS) });
             let _ = self.note(id, REPAIRED, &data);
         }
-        repairs.extend(repair);
+        repairs.extend(edited);
         for repair in &repairs {
             self.log(&format!("{id}: {repair}"));
         }
@@ -117,12 +117,12 @@ impl Store {
 
     /// Returns the newest change of a loop, and its document if there is one.
     pub(super) fn newest(&self, id: &LoopId) -> Result<Tail, StoreError> {
-        let Some(tail) = self.journals().tail(id)? else {
+        let Some((newest, document)) = self.journals().tail(id)? else {
             return Err(self.explain_missing(id));
         };
-        match tail.0.field(self.spec.fields.machine).map(to_plain) {
+        match newest.field(self.spec.fields.machine).map(to_plain) {
             Some(machine) if machine != self.spec.machine => Err(self.other_machine(id, &machine)),
-            _ => Ok(tail),
+            _ => Ok((newest, document)),
         }
     }
 

@@ -20,9 +20,9 @@ const SEAL_DIGITS: usize = 32;
 /// The bytes that are read of a journal's end at first. Two usual lines fit.
 const FIRST_READ: u64 = 8 * 1024;
 
-/// The key and the project that seal the journals of a state folder.
+/// Seals the lines of the journals in a state folder, with the key and the project.
 #[derive(Debug)]
-pub(super) struct Sealing {
+pub(super) struct Sealer {
     /// The state home.
     pub(super) home: Folder,
     /// The folder in it with the marks, if it exists.
@@ -40,7 +40,7 @@ pub(super) struct Line {
     pub(super) end: u64,
 }
 
-impl Sealing {
+impl Sealer {
     pub(super) fn new(home: Folder, key: &str, project: String) -> Self {
         let mac = Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes a key of any length");
         Self {
@@ -66,7 +66,7 @@ impl Sealing {
 
     /// Reads the last lines of a journal's first `length` bytes, at least since a revision, up to
     /// the last one with this user's seal. Returns `None` if a line before that has no seal.
-    pub(super) fn lines(
+    pub(super) fn read_lines(
         &self,
         id: &LoopId,
         mut file: &File,

@@ -112,10 +112,8 @@ impl StateSpec {
     }
 
     /// Returns whether a stored phase is terminal. An unknown one is not.
-    pub fn is_terminal<'p>(&self, phase: impl Into<Option<&'p str>>) -> bool {
-        phase
-            .into()
-            .is_some_and(|phase| self.terminal.contains(&phase))
+    pub fn is_terminal(&self, phase: Option<&str>) -> bool {
+        phase.is_some_and(|phase| self.terminal.contains(&phase))
     }
 
     /// Returns whether `field` identifies a document, so that only the store writes it.

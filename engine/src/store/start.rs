@@ -41,15 +41,15 @@ impl Beginning {
 pub struct Import {
     /// The document. Keys that no field of the machine names stay in it.
     pub document: Document,
-    /// The file that it was read from, by its canonical path. One in the state folder, or at the path of the document of the loop,
-    /// is replaced and kept as `<id>/replaced-N`. Any other file stays. If it is the document of a loop that was put back, such
-    /// as by a checkout, that loop takes the file's state as its next change.
+    /// The canonical path of its file. One in the state folder, or in the place of the loop's own
+    /// document, is replaced and kept as `<id>/replaced-N`. A document that was put back, as by a
+    /// checkout, becomes the next change of its loop.
     pub file: Utf8PathBuf,
 }
 
 impl Store {
-    /// Starts a loop, and makes the state folder. The fields are in their order, the phase among them; the store writes the engine's
-    /// other fields.
+    /// Starts a loop, and makes the state folder. The fields are in their order, the phase among
+    /// them; the store writes the engine's other fields.
     pub fn start(
         &self,
         beginning: &Beginning,
@@ -81,10 +81,11 @@ impl Store {
             .started
             .and_then(|field| document?.text(field)?.parse::<Timestamp>().ok())
             .map_or(beginning.now, |began| began.min(beginning.now));
+        let what = if import.is_some() { "import" } else { "start" };
         let change = Change {
             to: fields.get(names.phase).map(to_plain),
             begins_visit: true,
-            ..Change::new(document.map_or("start", |_| "import"), by)
+            ..Change::new(what, by)
         };
         set_held(&mut fields, names.id, id.as_str());
         set_held(&mut fields, names.session, beginning.session.as_str());
@@ -109,7 +110,7 @@ impl Store {
         Ok(record)
     }
 
-    /// Keeps an imported file of the state folder, or at the path of the document of the loop, as `<id>/replaced-N`.
+    /// Keeps an imported file as `<id>/replaced-N` if its place is the engine's ([`Import::file`]).
     fn keep_imported(&self, id: &LoopId, file: &Utf8Path, bytes: &[u8]) -> Result<(), StoreError> {
         let is_document = file == self.path_of(id);
         if !is_document && file.parent() != Some(&*self.folder) {
@@ -124,8 +125,8 @@ impl Store {
             .or_io("remove", file)
     }
 
-    /// Refuses an id that a loop has or had here, and a document of another loop, unless that is finished and can be archived.
-    /// Returns the newest change of the loop whose document, put back, is the file to import. Other starts follow nothing.
+    /// Refuses an id that is taken, and a document of another loop, unless that can be archived.
+    /// Returns the change to follow: of the loop whose document was put back, or else an empty one.
     fn check_free(&self, id: &LoopId, file: Option<&Utf8Path>) -> Result<ChangeEntry, StoreError> {
         let path = self.path_of(id);
         let is_imported = file == Some(&*path);
@@ -153,7 +154,7 @@ impl Store {
         Ok(ChangeEntry::default())
     }
 
-    /// Refuses a start while another loop, or a state file made by hand, other than `file`, is under way and in its way.
+    /// Refuses a start while another loop, or a state file made by hand but `file`, is active.
     pub(super) fn refuse_active(
         &self,
         id: &LoopId,

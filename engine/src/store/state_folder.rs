@@ -1,4 +1,4 @@
-//! The loops of one machine in one project, in a state folder or in memory. Only this type knows the paths of files.
+//! The loops of one machine in one project. Only this type knows the paths of their files.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use super::document;
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
 use super::journal::{Journal, Memory};
-use super::seal::Sealing;
+use super::seal::Sealer;
 use super::spec::StateSpec;
 use super::state_home::{Mark, StateHome};
 use crate::files::kill_point::kill_point;
@@ -32,7 +32,7 @@ pub(super) const ARCHIVE: &str = "archive";
 pub(super) const SIDECARS: [&str; 3] = [".lock", "-runner.sh", "-prompt.txt"];
 /// The longest wait for a lock, within the time that a client gives a hook.
 pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
-/// The time to wait for the lock of a review. A process that only asks whether it is held holds it too for a moment.
+/// The time to wait for the lock of a review: a process that asks about it also holds it briefly.
 const RUN_LOCK_TIMEOUT: Duration = Duration::from_millis(20);
 const MAX_REPLACED: u32 = 5;
 /// The name of the log: one line for each event.
@@ -45,7 +45,7 @@ const MAX_LOG_LINE_CHARS: usize = 4000;
 ///
 /// # Errors
 ///
-/// Each method returns an error if there is no such loop, it is not this user's, another process changed it meanwhile, or it
+/// Each method returns an error if the loop is missing, not this user's, was changed meanwhile, or
 /// cannot be read or written. See [`StoreError`]. Nothing was changed then.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -58,9 +58,9 @@ pub struct Store {
     /// The state folder, also if this is the folder of an archived loop below it.
     pub(super) top: Utf8PathBuf,
     memory: Option<Arc<Memory>>,
-    /// The seals of the journals, once they were read.
-    pub(super) sealing: Arc<Mutex<Option<Arc<Sealing>>>>,
-    pub(super) only_looks: bool,
+    /// The sealer of the journals, once the key was read.
+    pub(super) sealer: Arc<Mutex<Option<Arc<Sealer>>>>,
+    pub(super) is_read_only: bool,
 }
 
 /// Takes the lock of a review in a loop's folder. Returns `None` if another process holds it.
@@ -69,8 +69,8 @@ pub fn lock_run(folder: &Folder) -> Result<Option<Lock>, StoreError> {
 }
 
 impl Store {
-    /// Makes the store in the state folder `folder` of the project at `root`. Its loops are this user's if they have the seal of
-    /// the key in `home`. Both paths are canonical, as far as they are not below each other.
+    /// Makes the store in the state folder `folder` of the project at `root`. The key is in `home`.
+    /// Both paths are canonical, as far as they are not below each other.
     pub fn at(
         folder: Utf8PathBuf,
         root: Utf8PathBuf,
@@ -89,8 +89,8 @@ impl Store {
             root,
             home,
             memory: None,
-            sealing: Arc::default(),
-            only_looks: false,
+            sealer: Arc::default(),
+            is_read_only: false,
         }
     }
 
@@ -132,10 +132,10 @@ impl Store {
         opened.or_io("use the state folder", &self.folder).err()
     }
 
-    /// Turns it into a store for a look: opening a loop writes nothing, neither its document nor an edit by hand.
+    /// Makes it read-only: opening a loop writes neither its document nor an edit by hand.
     #[must_use]
     pub fn read_only(mut self) -> Self {
-        self.only_looks = true;
+        self.is_read_only = true;
         self
     }
 
@@ -156,19 +156,19 @@ impl Store {
 
     /// Returns whether the user paused a loop, so that no stop drives it.
     pub fn is_paused(&self, id: &LoopId) -> bool {
-        let sealing = self.sealing(id);
-        sealing.is_ok_and(|sealing| sealing.mark(id).paused)
+        let sealer = self.sealer(id);
+        sealer.is_ok_and(|sealer| sealer.mark(id).paused)
     }
 
     /// Pauses or resumes a loop. Returns whether that changed anything.
     pub fn pause(&self, id: &LoopId, paused: bool) -> Result<bool, StoreError> {
         let _lock = self.lock(LOCK)?;
-        let sealing = self.sealing(id)?;
-        let mark = sealing.mark(id);
+        let sealer = self.sealer(id)?;
+        let mark = sealer.mark(id);
         if mark.paused == paused {
             return Ok(false);
         }
-        sealing
+        sealer
             .set_mark(id, &Mark { paused, ..mark })
             .or_io("write", self.journal_path(id))?;
         Ok(true)
@@ -189,7 +189,7 @@ impl Store {
         self.spec
     }
 
-    /// Returns whether a loop of this root is this store's. In a folder that projects share, its root must be this one or above.
+    /// Returns whether a loop of this root is this store's. In a shared folder, not every one is.
     pub fn is_for(&self, root: Option<&str>) -> bool {
         root.is_none_or(|root| !self.is_shared() || self.root.starts_with(root))
     }
@@ -226,7 +226,7 @@ impl Store {
         format!("{id}.{}", self.spec.extension)
     }
 
-    /// Opens the state folder. No symlink is followed below the root; a folder outside of it is the user's own choice.
+    /// Opens the state folder. No symlink is followed below the root; others are the user's choice.
     pub fn open_folder(&self) -> io::Result<Folder> {
         self.open_below_base(&self.folder)
     }
@@ -241,7 +241,7 @@ impl Store {
         self.open_folder()?.subfolder(id.as_str())
     }
 
-    /// Opens the folder of a file. No symlink is followed below the root and below the state folder.
+    /// Opens the folder of a file. No symlink is followed below the root and the state folder.
     pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
         folder_of(&[&self.root, &self.base], path)
     }
@@ -276,7 +276,7 @@ impl Store {
         Ok(())
     }
 
-    /// Sets the time at which a loop was last touched to now: that of the document, or of the journal if that is the user's file.
+    /// Sets the modification time of a loop to now: of its document, or of its journal.
     pub fn touch(&self, id: &LoopId) -> Result<(), StoreError> {
         let path = match self.spec.file {
             Some(_) => self.journal_path(id),
@@ -298,7 +298,7 @@ impl Store {
     pub(super) fn make(&self) -> Result<(), StoreError> {
         let make = || {
             let here = make_all(&self.base, &self.folder)?;
-            if here.look(IGNORE)?.is_none_or(|found| found.size == 0) {
+            if here.metadata(IGNORE)?.is_none_or(|found| found.size == 0) {
                 here.replace(IGNORE, b"*\n")?;
             }
             Ok(())
@@ -343,7 +343,7 @@ impl Store {
         Ok((folder, lock))
     }
 
-    /// Appends a line with the time to the folder's log, if the folder exists. A failure is ignored.
+    /// Appends a line with the time to the folder's log, if the folder exists. Ignores failures.
     pub fn log(&self, line: &str) {
         let text = one_line(line, MAX_LOG_LINE_CHARS);
         let line = format!("{} {text}\n", to_seconds(Timestamp::now()));
@@ -387,7 +387,7 @@ impl Store {
         }
     }
 
-    /// Makes the error of another loop in the way, or of an id that a loop has or had here if no phase is given.
+    /// Makes the error of another loop in the way, or, without a phase, of an id that is taken.
     pub(super) fn active(&self, id: &LoopId, phase: Option<String>) -> StoreError {
         StoreError::Active {
             id: id.to_string(),

@@ -1,5 +1,5 @@
-//! The folder of this user's own state, outside every project: the key, the paths of state folders by their ids and the other way
-//! round, and a mark of each loop.
+//! The folder of this user's own state, outside every project: the key, the paths and ids of state
+//! folders, and a mark of each loop.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt as _;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
-use super::seal::Sealing;
+use super::seal::Sealer;
 use super::state_folder::{LOCK_TIMEOUT, Store};
 use crate::digest::{random_hex, sha256};
 use crate::files::{Folder, Lock, make_private, optional};
@@ -28,8 +28,8 @@ const MARK_BYTES: usize = 63;
 /// The most bytes of a file that is kept here.
 const MAX_BYTES: u64 = 16 * 1024;
 
-/// The folder of this user's own state of a program. It has the program's name, and is in `XDG_STATE_HOME` if that is an
-/// absolute path, else in `.local/state` of an absolute `HOME`.
+/// The folder of this user's own state of a program. It has the program's name, and is in
+/// `XDG_STATE_HOME` if that is an absolute path, else in `.local/state` of an absolute `HOME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateHome(Option<Utf8PathBuf>);
 
@@ -56,7 +56,7 @@ impl StateHome {
         Self::from_variables(program, |name| std::env::var(name).ok())
     }
 
-    /// Returns the folder that variables name. A relative path is not used: it would lead into whatever project the program runs in.
+    /// Returns the folder that variables name. A relative path would be in the project.
     fn from_variables(program: &str, variable: impl Fn(&str) -> Option<String>) -> Self {
         let path = |name| variable(name).map(Utf8PathBuf::from);
         let absolute = |name| path(name).filter(|path| path.is_absolute());
@@ -112,31 +112,31 @@ impl StateHome {
         make().or_io("use your key,", path.join(KEY))
     }
 
-    /// Returns the seals of the journals in a state folder, or `None` if this user started no loop there.
-    pub(super) fn sealing(&self, top: &Folder) -> Result<Option<Sealing>, StoreError> {
+    /// Returns the sealer of a state folder, or `None` if this user started no loop there.
+    pub(super) fn sealer(&self, top: &Folder) -> Result<Option<Sealer>, StoreError> {
         let project = read_project(top).or_io("read", top.path())?;
         let home = self.open_with_key()?;
         Ok(home
             .zip(project)
-            .map(|((home, key), project)| Sealing::new(home, &key, project)))
+            .map(|((home, key), project)| Sealer::new(home, &key, project)))
     }
 
-    /// Returns the seals of a journal that begins in a state folder. A copy of another folder gets its own id.
-    pub(super) fn sealing_or_new(&self, top: &Folder) -> Result<Sealing, StoreError> {
+    /// Returns the sealer of a state folder. A new folder or a copy gets an id.
+    pub(super) fn sealer_or_new(&self, top: &Folder) -> Result<Sealer, StoreError> {
         let (home, key) = self.open_or_make()?;
         // Without the folder, nothing is known of the loops.
         let _ = home.make_private(MARKS);
         let project = read_project(top).or_io("read", top.path())?;
-        let mut sealing = Sealing::new(home, &key, project.unwrap_or_default());
-        if sealing.project.is_empty() || sealing.find_original(top.path()).is_some() {
+        let mut sealer = Sealer::new(home, &key, project.unwrap_or_default());
+        if sealer.project.is_empty() || sealer.find_original(top.path()).is_some() {
             let make = || {
                 let id = random_hex::<{ PROJECT_DIGITS / 2 }>()?;
                 top.replace(PROJECT, format!("{id}\n").as_bytes())?;
                 Ok(id)
             };
-            sealing.project = make().or_io("write", top.path())?;
+            sealer.project = make().or_io("write", top.path())?;
         }
-        Ok(sealing)
+        Ok(sealer)
     }
 }
 
@@ -172,8 +172,8 @@ fn keep(home: &Folder, folder: &str, name: &str, text: &str) -> io::Result<()> {
     folder.prepare(text.as_bytes())?.rename(name)
 }
 
-impl Sealing {
-    /// Returns the state folder that the one at `path` is a copy of, if it is one. If it was moved, keeps its new path.
+impl Sealer {
+    /// Returns the state folder that the one at `path` is a copy of. Keeps the path of a moved one.
     pub(super) fn find_original(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
         let before = read_kept(&self.home, PROJECTS, &self.project).map(Utf8PathBuf::from);
         if before.as_deref() == Some(path) {
@@ -212,8 +212,8 @@ impl Sealing {
         format!("{}-{id}", self.project)
     }
 
-    /// Keeps the mark of a loop. Not synced. Written in place, since a new file costs more than all else of a commit but
-    /// its sync. Marks have one length, so that a reader finds the old or the new one.
+    /// Keeps the mark of a loop, not synced. Written in place, because a new file costs more. Marks
+    /// have one length, so that a reader finds the old or the new one.
     pub(super) fn set_mark(&self, id: &LoopId, mark: &Mark) -> io::Result<()> {
         let text = format!("{:<MARK_BYTES$}\n", serde_json::to_string(mark)?);
         let make = || self.home.make_private(MARKS);
@@ -224,8 +224,8 @@ impl Sealing {
 }
 
 impl Store {
-    /// Returns whether this user had loops in this folder, and the folder is gone: removed, moved, or on another branch. If `by`
-    /// asks, only for the first time since the folder was used. An answer that cannot be noted is given again.
+    /// Returns whether this user had loops in this folder, and it is gone, as on another branch.
+    /// A caller with a name, `by`, is told once for each use of the folder.
     pub fn has_vanished(&self, by: Option<&str>) -> bool {
         let path = &self.folder;
         let look = || {

@@ -27,7 +27,7 @@ pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
         for (path, text) in files {
             let (below, name) = path.rsplit_once('/').unwrap_or(("", path));
             let is_script = text.starts_with("#!");
-            let prepared = folder.make(below)?.prepare(text.as_bytes())?;
+            let prepared = folder.make_subfolder(below)?.prepare(text.as_bytes())?;
             prepared.set_mode(if is_script { 0o755 } else { 0o644 })?;
             prepared.rename(name)?;
         }

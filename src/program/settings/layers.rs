@@ -138,11 +138,9 @@ impl<'i> Layers<'i> {
         let rounds = (table.modes.iter()).map(|mode| (rounds_key(mode), mode, MAX_ROUNDS));
         let failures = (MAX_FAILURES_KEY.to_owned(), &table.modes[0], MAX_FAILURES);
         for (key, mode, field) in rounds.chain([failures]) {
-            let start = table
-                .state
-                .field(field)
-                .map(|field| mode.start_value(field));
-            if let Some(number) = start.filter(|value| value.as_u64() > Some(0)) {
+            let field = table.state.field(field);
+            let initial = field.map(|field| mode.start_value(field));
+            if let Some(number) = initial.filter(|value| value.as_u64() > Some(0)) {
                 layers.set(&key, number, "default", format!("({})", table.file));
             }
         }
