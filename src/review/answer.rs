@@ -43,7 +43,7 @@ const KEYS: [&str; 3] = ["\"verdict\"", "\"findings\"", "\"severity\""];
 const TWO: &str = "it has more than one answer";
 
 /// The schema's object. serde refuses a property that is there twice.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Answer {
     /// `clean` or `findings`; models leave it out beside findings.
     verdict: Option<String>,
@@ -95,14 +95,15 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         return Err(Cause::new(CauseKind::NoOutput, ""));
     }
     let found = values(answer)?;
-    let Some((place, only)) = found.first() else {
-        let problem =
-            format!("expected findings with a severity, or the line ‘{CLEAN_LINE}’ alone");
-        return reader::read(answer, false)?.ok_or_else(|| Cause::not_a_verdict(&problem));
+    let (place, only) = match &found[..] {
+        [] => {
+            let problem =
+                format!("expected findings with a severity, or the line ‘{CLEAN_LINE}’ alone");
+            return reader::read(answer, false)?.ok_or_else(|| Cause::not_a_verdict(&problem));
+        }
+        [one] => one,
+        _ => return Err(Cause::not_a_verdict(TWO)),
     };
-    if found.len() > 1 {
-        return Err(Cause::not_a_verdict(TWO));
-    }
     let findings = findings_of(only)?;
     let overall = usize::from(only.other.contains_key("severity"));
     if answer[place.clone()].matches(KEYS[2]).count() > findings.len() + overall {
@@ -190,13 +191,12 @@ fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Cause> {
             return Err(json(error));
         }
         at = begin + values.byte_offset();
-        if is_meant(&text[begin..at]) {
-            let value = &text[begin..at];
+        let value = &text[begin..at];
+        if is_meant(value) {
             let answer = if value.starts_with('[') {
                 serde_json::from_str(value).map(|findings| Answer {
-                    verdict: None,
                     findings,
-                    other: Map::new(),
+                    ..Answer::default()
                 })
             } else {
                 serde_json::from_str(value)

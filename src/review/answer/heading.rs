@@ -91,7 +91,7 @@ pub(super) fn says_none(parts: &[Part]) -> Result<bool, Cause> {
                 says_none.extend(section.iter().map(|one| (*one, words.announced == Some(0))));
             }
             (Some(1), None) if is_answer_title(text) => section.clear(),
-            (None, _) if is_none || is_text && is_clean_line(text) => {
+            (None, _) if is_none => {
                 says_none.extend(section.iter().map(|one| (*one, true)));
             }
             _ => return Ok(false),

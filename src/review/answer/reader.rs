@@ -11,8 +11,8 @@ use pulldown_cmark::Tag;
 use super::heading::{Heading, heading, says_none};
 use super::markdown::{LINE_LEVEL, Part, parts};
 use super::severity::{
-    is_clean_line, is_like_finding, is_list_title, is_none, is_praise, is_rated_item, is_remark,
-    label, severity_in, severity_words, stated_among, stated_severity, words,
+    is_like_finding, is_list_title, is_none, is_praise, is_rated_item, is_remark, label,
+    severity_in, severity_words, stated_among, stated_severity, words,
 };
 use super::{Cause, item, with_findings};
 use crate::review::findings::{Finding, Findings, Severity};
@@ -198,7 +198,7 @@ impl Reader {
         let is_heavier = |severity| above.is_none_or(|above| severity < above.severity);
         let label = label(first).filter(|(severity, _)| !is_severity && is_heavier(*severity));
         let text = label.map_or(first, |(_, text)| text);
-        let is_none = !is_severity && rest.is_empty() && (is_none(text) || is_clean_line(first));
+        let is_none = !is_severity && rest.is_empty() && is_none(text);
         match self.place {
             // `High: 2` outside of findings counts findings in another place.
             Place::Outside | Place::Praise(_) if is_severity => {}
@@ -247,9 +247,7 @@ impl Reader {
         let in_section = self.place == Place::Section;
         let stated = part.stated();
         let mut lines = item::lines(text);
-        if is_clean_line(text) {
-            self.section.says_none = true;
-        } else if stated.is_some() && !matches!(self.place, Place::Finding(_)) {
+        if stated.is_some() && !matches!(self.place, Place::Finding(_)) {
             lines.retain(|line| stated_severity(line).is_none());
             let first = lines.first().map_or(text, String::as_str);
             self.item(part, stated, first, lines.get(1..).unwrap_or_default());
@@ -266,6 +264,9 @@ impl Reader {
             self.section.uncounted.get_or_insert(uncounted(part));
         } else if in_section && !self.section.is_title && !is_intro {
             self.add(None, &lines[0], &lines[1..]);
+        } else if lines.iter().any(|line| stated_severity(line).is_some()) {
+            // Several findings in one paragraph.
+            return Err(uncounted(part));
         }
         Ok(())
     }

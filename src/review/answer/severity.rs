@@ -195,6 +195,7 @@ pub(in crate::review) fn is_rated_item(line: &str) -> bool {
 pub(super) fn is_like_finding(line: &str) -> bool {
     let is_severity = |text: &str| severity_words(text).is_some();
     match line.chars().next() {
+        _ if stated_severity(line).is_some() => true,
         Some('#') => is_severity(line),
         Some('-' | '*' | '+' | '[') => label(line).is_some(),
         Some('|') => line.split('|').any(is_severity),
