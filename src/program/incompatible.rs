@@ -34,7 +34,7 @@ pub(super) fn cancel_help(info: &ProgramInfo, id: &str, words: &str) -> String {
 }
 
 /// Returns the user's options after an error, or `None` if the error has them.
-fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> {
+fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
     Some(match error {
         Refusal::Loop { id, .. } => {
             let help = cancel_help(info, id.as_str(), "cancel it (its files are kept)");
@@ -53,11 +53,11 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> 
             }
             WhyNotOurs::PutBack { .. } => {
                 let resume = info.command(&format!("resume {id}"));
-                let import = info.command(&import_of(root, path));
+                let import = info.command(&import_of(path));
                 format!("to keep the loop’s state:{resume}\nto take the file’s:{import}")
             }
             WhyNotOurs::NoJournal | WhyNotOurs::NoMachine => {
-                let import = || import_of(root, path);
+                let import = || import_of(path);
                 let words = info.take_up.map_or_else(import, str::to_owned);
                 format!("to continue it:{}", info.command(&words))
             }
@@ -66,10 +66,14 @@ fn help(info: &ProgramInfo, root: &Utf8Path, error: &Refusal) -> Option<String> 
     })
 }
 
-/// Returns the import command with a relative path, since a message cannot quote a path.
-fn import_of(folder: &Utf8Path, path: &Utf8Path) -> String {
-    let below = path.strip_prefix(folder).unwrap_or(path);
-    format!("import {}", shell::quote(&text::exact(below)))
+/// Returns the import command with a path relative to the working directory, since a message cannot quote a path.
+fn import_of(path: &Utf8Path) -> String {
+    let here = locate::here().unwrap_or_default();
+    let mut above = here.ancestors().zip(0..);
+    let relative = above
+        .find_map(|(above, up)| Some("../".repeat(up) + path.strip_prefix(above).ok()?.as_str()));
+    let file = relative.unwrap_or_else(|| path.to_string());
+    format!("import {}", shell::quote(&text::exact(file)))
 }
 
 /// Returns the user's options for a loop that prevents a start, whether or not it can be opened.
@@ -91,7 +95,7 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
                 cancel_help(info, id, "\nto cancel it")
             );
         }
-        Ok(Err(error)) => explain(info, store, &error.into()),
+        Ok(Err(error)) => explain(info, &error.into()),
         Err(_) => "finish it with the program that began it".to_owned(),
     };
     let rollback = info.command("rollback");
@@ -107,7 +111,7 @@ pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
         ) => Exit::Refused,
         _ => Exit::Internal,
     };
-    match help(info, &locate::here().unwrap_or_default(), &error) {
+    match help(info, &error) {
         Some(help) => Failure::with_help(exit, error.to_string(), &help),
         None => Failure::new(exit, error),
     }
@@ -116,7 +120,7 @@ pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
 /// Returns why a loop could not be opened, in one line with its path and help.
 pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &Refusal) -> String {
     let path = text::shown(store.path_of(id));
-    let line = explain(info, store, error);
+    let line = explain(info, error);
     match line.strip_prefix(&path) {
         Some(_) => line,
         None => format!("{path}: {line}"),
@@ -124,7 +128,7 @@ pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &Refusal) -> 
 }
 
 /// Returns an error with the user's options, or else its help, in one sentence.
-fn explain(info: &ProgramInfo, store: &Store, error: &Refusal) -> String {
-    let help = help(info, store.root(), error);
+fn explain(info: &ProgramInfo, error: &Refusal) -> String {
+    let help = help(info, error);
     help.map_or_else(|| with_help(error), |help| format!("{error}; {help}"))
 }

@@ -71,6 +71,8 @@ fn loop_of_the_bash_plugin_is_imported() {
     let named = "an older tool wrote it; to continue it:\n    claudex-loop import ";
     project.answers("status", 0, named);
     has(&project.fire().approved(), named);
+    let shown = format!("import {id}.state");
+    project.run_in(&project.folder(), "status").says(&shown);
     let start = project.run("start plan y").exits(1);
     has(&start.err, "is already active");
     has(
