@@ -50,7 +50,7 @@ pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
         "previous": previous.and_then(|line| line.counts).map(|counts| counts.to_string()),
         "top": gravest_findings(raw, round.saturating_sub(1)),
         "rounds": lines,
-        "across": rounds::across(raw),
+        "across": rounds::summarize_standings(raw),
         "stalled": fields.decision_signal == DecisionSignal::Stalled,
         "elapsed": rounds::elapsed(rounds::seconds(raw, now)),
         "reviewers": rounds::reviewers(raw),
@@ -98,7 +98,7 @@ fn gravest_findings(raw: &Raw, round: u64) -> Vec<String> {
 
 /// Returns the high findings that no later round reviewed again, each with its round and file.
 fn high_findings_left(raw: &Raw) -> Vec<String> {
-    let mut left = finding_history::standings(&rounds::history(raw));
+    let mut left = finding_history::standings(&rounds::counted_verdicts(raw));
     left.retain(|one| one.standing == Standing::Unseen && one.finding.severity == Severity::High);
     let lines = left.iter().map(|one| {
         let round = one.rounds.last().copied().unwrap_or_default();

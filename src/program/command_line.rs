@@ -3,8 +3,8 @@
 use clap::Subcommand as _;
 use clap::builder::StyledStr;
 
+use super::app::Program;
 use super::arguments::Command;
-use super::builder::Program;
 use super::info::ProgramInfo;
 use super::{out, start, verbs};
 use crate::behaviours::verify;
@@ -61,7 +61,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .after_help(EXIT_CODES)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
-        .subcommand(start::command(info.table).hide(info.begin.is_some()));
+        .subcommand(start::command(info.table).hide(info.start_command.is_some()));
     for own in program.extension.commands() {
         command = command.subcommand(own);
     }
@@ -76,7 +76,7 @@ pub(super) fn command(program: &Program) -> clap::Command {
     let common: Vec<_> = Command::augment_subcommands(clap::Command::new(info.program))
         .get_subcommands()
         .filter(|one| command.find_subcommand(one.get_name()).is_none() && is_offered(info, one))
-        .map(|one| one.clone().display_order(group(one.get_name()).0.place()))
+        .map(|one| one.clone().display_order(group(one.get_name()).place()))
         .collect();
     let command = command
         .subcommands(common)
@@ -131,17 +131,24 @@ fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
     }
 }
 
-/// Returns a command's group, and whether it needs usable loops. Each `state` helper checks that.
-pub(super) fn group(command: &str) -> (Group, bool) {
+fn group(command: &str) -> Group {
     match command {
-        "status" | "list" | "journal" | "report" => (Group::Information, true),
-        "personas" | "doctor" => (Group::Information, false),
-        "resume" | "pause" | "adopt" | "import" | "rollback" | "answer" => (Group::Person, true),
-        "sweep" => (Group::SetUp, true),
-        "config" | "hooks" | "plugin" | "statusline" => (Group::SetUp, false),
-        "hook" | "state" => (Group::Loops, false),
-        _ => (Group::Loops, true),
+        "personas" | "doctor" => Group::Information,
+        "resume" | "pause" | "adopt" | "import" | "rollback" | "answer" => Group::Person,
+        "sweep" | "config" | "hooks" | "plugin" | "statusline" => Group::SetUp,
+        _ if shows_loops(command) => Group::Information,
+        _ => Group::Loops,
     }
+}
+
+pub(super) fn shows_loops(command: &str) -> bool {
+    ["status", "list", "journal", "report"].contains(&command)
+}
+
+/// Returns whether a command needs usable loops. Each `state` helper checks that.
+pub(super) fn needs_loops(command: &str) -> bool {
+    let set_up = "personas doctor config hooks plugin statusline hook state";
+    set_up.split(' ').all(|other| other != command)
 }
 
 pub(super) fn asks(table: &Table) -> bool {

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use miette::Diagnostic;
 use serde::Serialize;
 
-use super::builder::Program;
+use super::app::Program;
 use super::client_files::{HOOKS_OFF, StopHooks};
 use super::exit::{CommandResult, Failure};
 use super::info::ProgramInfo;

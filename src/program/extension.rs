@@ -7,8 +7,7 @@ use clap::ArgMatches;
 use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
-use super::app::Verb;
-use super::builder::Program;
+use super::app::{Program, Verb};
 use super::exit::{CommandResult, Failure};
 use super::locate::Surroundings;
 use crate::hooks::{HookOutput, Input};

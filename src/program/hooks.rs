@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::json;
 
+use super::app::Program;
 use super::arguments::Hook;
-use super::builder::Program;
 use super::exit::{CommandResult, Exit};
 use super::info::ProgramInfo;
 use super::locate::Surroundings;
@@ -41,26 +41,32 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
 
 fn keep_prompt(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
     let info = program.info;
-    let keep = || -> Result<(), String> {
-        let (Some(home), Some(plugin)) = (info.home(), info.plugin) else {
-            return Ok(());
-        };
-        let is_ours = prompt::store(input, plugin, &home)
-            .map_err(|error| format!("cannot keep the command that was typed: {error}"))?;
-
-        // A command may begin a review before the first stop. It reports unusable settings itself.
-        let folder = surroundings.project.as_ref().or(surroundings.here.as_ref());
-        if let (true, Some(session), Some(folder)) = (is_ours, &input.session_id, folder)
-            && Settings::load(info, locate::nearest(info.state, folder).root()).is_ok()
-        {
-            return settings::keep_environment(info, session).map_err(|error| error.to_string());
-        }
-        Ok(())
-    };
-    if let Err(error) = keep() {
+    if let Err(error) = try_keep_prompt(info, input, surroundings) {
         out::note(&info.line(&text::one_line(&error, 300)));
     }
     HookOutput::default()
+}
+
+fn try_keep_prompt(
+    info: &ProgramInfo,
+    input: &Input,
+    surroundings: &Surroundings,
+) -> Result<(), String> {
+    let (Some(home), Some(plugin)) = (info.home(), info.plugin) else {
+        return Ok(());
+    };
+    let is_ours = prompt::store(input, plugin, &home)
+        .map_err(|error| format!("cannot keep the command that was typed: {error}"))?;
+
+    // A command may begin a review before the first stop. It reports unusable settings itself.
+    if is_ours
+        && let Some(session) = &input.session_id
+        && let Some(folder) = surroundings.project.as_ref().or(surroundings.here.as_ref())
+        && Settings::load(info, locate::nearest(info.state, folder).root()).is_ok()
+    {
+        settings::keep_environment(info, session).map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
 
 /// Prints the hooks for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.

@@ -2,9 +2,9 @@
 //!
 //! The loop keeps its id, its start time and, if it was in the state folder, its findings.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
-use super::builder::Program;
+use super::app::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
 use super::{incompatible, locate, loops, messages, out, start};
@@ -33,29 +33,21 @@ pub fn import(
     };
     let unread =
         |error: std::io::Error| refused(error.to_string(), "name a state document of this program");
-    let here = loops::here()?;
-    let path: Utf8PathBuf = here.join(file).canonicalize_utf8().map_err(unread)?;
-    let read = files::read(&path).map_err(unread)?;
     let unfit = |why: String| {
         let help = format!("fix it, save it as UTF-8 of at most {MAX_BYTES} bytes, and try again");
         refused(why, &help)
     };
+
+    let here = loops::here()?;
+    let path = here.join(file).canonicalize_utf8().map_err(unread)?;
+    let read = files::read(&path).map_err(unread)?;
     let bytes = convert(read).map_err(unfit)?;
+
     let store = locate::for_start(info.state, &here);
     let of_path = || id_in_path(&store, &path).or(path.file_stem());
     let named = id.or_else(of_path).unwrap_or_default();
-    let id = match info.table.state.ids {
-        IdForm::Stamp => {
-            let document = info.table.state.parse(&bytes).ok();
-            let field = |name| document?.text(name);
-            let noted = field(info.table.state.fields.id).unwrap_or_else(|| named.to_owned());
-            // The copy of an existing loop becomes a new loop.
-            let is_free = |id: &LoopId| {
-                let there = store.path_of(id);
-                there == path || there.symlink_metadata().is_err() && !store.has_journal(id)
-            };
-            LoopId::parse(&noted, IdForm::Stamp).ok().filter(is_free)
-        }
+    let id = match store.spec().ids {
+        IdForm::Stamp => free_stamp(&store, &path, &bytes, named),
         IdForm::Name => Some(LoopId::parse(named, IdForm::Name).map_err(|error| {
             let help = format!(
                 "name the loop:\n    {} import {file} --id NAME",
@@ -64,6 +56,7 @@ pub fn import(
             refused(error.to_string(), &help)
         })?),
     };
+
     let settings = loops::settings(info, store.root(), None)?;
     let beginning = Beginning {
         id,
@@ -85,6 +78,18 @@ pub fn import(
         text::exact(store.path_of(raw.id()))
     ));
     Ok(Exit::Complete)
+}
+
+/// Returns the id in a document, or else `named`, unless another loop has it: a copy becomes a new
+/// loop.
+fn free_stamp(store: &Store, path: &Utf8Path, bytes: &[u8], named: &str) -> Option<LoopId> {
+    let spec = store.spec();
+    let document = spec.parse(bytes).ok();
+    let noted = document.and_then(|document| document.text(spec.fields.id));
+    let id = LoopId::parse(noted.as_deref().unwrap_or(named), IdForm::Stamp).ok()?;
+    let there = store.path_of(&id);
+    let is_free = there.symlink_metadata().is_err() && !store.has_journal(&id);
+    (there == path || is_free).then_some(id)
 }
 
 /// Returns the id that a loop with its document at this path would have.

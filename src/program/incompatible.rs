@@ -58,7 +58,7 @@ fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
             }
             WhyNotOurs::NoJournal | WhyNotOurs::NoMachine => {
                 let import = || import_of(path);
-                let words = info.take_up.map_or_else(import, str::to_owned);
+                let words = info.import_command.map_or_else(import, str::to_owned);
                 format!("to continue it:{}", info.command(&words))
             }
         },

@@ -22,9 +22,9 @@ pub struct ProgramInfo {
     /// The machine.
     pub table: &'static Table,
     /// The program's command that imports another program's document; `None` means `import`.
-    pub take_up: Option<&'static str>,
+    pub import_command: Option<&'static str>,
     /// The program's command that starts a loop; `None` means `start`.
-    pub begin: Option<&'static str>,
+    pub start_command: Option<&'static str>,
 }
 
 impl ProgramInfo {
@@ -40,8 +40,8 @@ impl ProgramInfo {
             plugin: table.plugin,
             state: table.state,
             table,
-            take_up: None,
-            begin: None,
+            import_command: None,
+            start_command: None,
         }
     }
 
@@ -84,7 +84,7 @@ impl ProgramInfo {
         let text = field.map_or_else(String::new, |field| {
             format!(" {}", field.name.replace('_', "-").to_uppercase())
         });
-        match self.begin {
+        match self.start_command {
             Some(begin) => self.command(&format!("{begin}{text}")),
             None if self.table.modes.len() > 1 => {
                 let command = format!("{mode}{text}");
@@ -97,7 +97,7 @@ impl ProgramInfo {
     /// Returns the slash command, or `None` if the plugin lacks it.
     pub fn slash(&self, words: &str) -> Option<String> {
         let name = words.split(' ').next().unwrap_or(words);
-        let is_there = self.begin == Some(name) || self.table.slash.contains(&name);
+        let is_there = self.start_command == Some(name) || self.table.slash.contains(&name);
         let plugin = self.plugin.filter(|_| is_there)?;
         Some(format!("/{plugin}:{words}"))
     }

@@ -2,8 +2,7 @@
 
 use camino::Utf8Path;
 
-use super::app::HeldLoop;
-use super::builder::Program;
+use super::app::{HeldLoop, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
@@ -29,11 +28,10 @@ pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
 pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Failure> {
     let folders = StateFolders::find_here(info.state)?;
     let Some(id) = id else {
-        let of_session = |session: String| {
+        let found = Caller::from_env().session.and_then(|session| {
             let mut owned = folders.owned(&session).into_iter();
             owned.next().or_else(|| folders.archived(&session))
-        };
-        let found = Caller::from_env().session.and_then(of_session);
+        });
         return found.map_or_else(|| find_active(info), Ok);
     };
     let list = format!("`{} list` shows the loops of this project", info.program);

@@ -5,13 +5,12 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, FromArgMatches, ValueEnum};
 
-use super::app::Verb;
+use super::app::{PROTOCOL, Program, Verb};
 use super::arguments::{Command, Config, Hook};
-use super::builder::{PROTOCOL, Program};
 use super::exit::{self, CommandResult, Exit};
 use super::settings;
 use super::{
-    Group, archive, command_line, display, doctor, hooks, import, loops, out, ownership, plugin,
+    archive, command_line, display, doctor, hooks, import, loops, out, ownership, plugin,
     question_answer, review, slash_arguments, start, state, verbs,
 };
 
@@ -68,8 +67,8 @@ fn dispatch(program: &Program, matches: ArgMatches) -> CommandResult {
     let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);
     };
-    let (group, needs_loops) = command_line::group(name);
-    if needs_loops && group != Group::Information {
+    let needs_loops = command_line::needs_loops(name);
+    if needs_loops && !command_line::shows_loops(name) {
         verbs::outside_reviewer(name)?;
     }
     if let Some(result) = program.extension.run(program, name, arguments) {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::builder::Program;
+use super::app::Program;
 use super::caller::Caller;
 use super::extension::{NextAction, Variables};
 use super::{next_action, rounds};

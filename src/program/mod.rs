@@ -10,7 +10,6 @@ mod app;
 mod archive;
 mod arguments;
 pub mod attempts;
-mod builder;
 pub mod caller;
 mod client_files;
 mod command_line;
@@ -46,9 +45,8 @@ mod state;
 mod stop;
 mod verbs;
 
-pub use app::{App, HeldLoop, Verb, into_typed, into_untyped};
+pub use app::{App, HeldLoop, Program, Verb, into_typed, into_untyped};
 pub use arguments::loop_flag;
-pub use builder::Program;
 pub use clap;
 pub use command_line::Group;
 pub use extension::{Extension, NextAction, Variables};

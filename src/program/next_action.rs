@@ -1,6 +1,6 @@
 //! The next action in a loop of any machine.
 
-use super::builder::Program;
+use super::app::Program;
 use super::extension::NextAction;
 use super::info::ProgramInfo;
 use super::rounds;
@@ -39,29 +39,31 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
     if let Some(own) = program.extension.next_action(held) {
         return own;
     }
-    let question = program.question(held);
     if let Some(spec) = phase.review() {
         return run_review(info, raw, spec);
     }
-    let behaviour = phase.on_stop.as_ref();
-    match behaviour.map(|one| (one.name, one)) {
-        Some(("require-file", behaviour)) => return write_file(raw, behaviour),
-        Some(("ask", _)) if question != Ok(None) => {}
-        Some(("approve" | "announce" | "ask", _)) => {
+    let question = program.question(held);
+    if let Some(behaviour) = &phase.on_stop {
+        let ends_turn = match behaviour.name {
+            "require-file" => return write_file(raw, behaviour),
+            "approve" | "announce" => true,
+            "ask" => question == Ok(None),
+            _ => false,
+        };
+        if ends_turn {
             let next = "do what the loop said last, then end the turn";
             return NextAction::new("the agent, to end its turn", next);
         }
-        _ => {}
     }
-    let open = question.as_ref().ok().and_then(Option::as_ref);
-    let mut commands = Vec::from_iter(open.map(|_| loop_message::answering(raw)));
-    commands.extend(self::commands(info, raw, |verb| verb.person));
+    let asked = question.ok().flatten();
+    let mut commands = Vec::from_iter(asked.as_ref().map(|_| loop_message::answering(raw)));
+    commands.extend(open_commands(info, raw, |verb| verb.person));
     let next = if commands.is_empty() {
         text::one_line(phase.doc, 200)
     } else {
         format!("the user continues it:{}", text::command_lines(&commands))
     };
-    NextAction::new(loop_message::awaited(raw, open), next)
+    NextAction::new(loop_message::awaited(raw, asked.as_ref()), next)
 }
 
 fn end_turn(why: &str) -> NextAction {
@@ -142,7 +144,7 @@ pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
     let raw = held.raw();
     let NextAction { waits_for, next } = describe(program, held);
     let note = format!("loop {} waits for {waits_for}. Next: {next}", raw.id());
-    let mut commands = commands(program.info, raw, |_| true);
+    let mut commands = open_commands(program.info, raw, |_| true);
     commands.retain(|command| !next.contains(command));
     if commands.is_empty() || program.extension.next_action(held).is_some() {
         return note;
@@ -154,21 +156,20 @@ pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
 }
 
 /// Returns the commands of the open verbs, those without arguments also as slash commands.
-fn commands(
+fn open_commands(
     info: &ProgramInfo,
     raw: &Raw,
     is_wanted: impl Fn(&AvailableVerb) -> bool,
 ) -> Vec<String> {
-    let verbs = loop_message::available_verbs(raw)
-        .into_iter()
-        .filter(is_wanted);
-    let commands = verbs.take(MAX_COMMANDS).flat_map(|verb| {
-        let name = verb.transition.replace('_', "-");
-        let slash = info.slash(&format!("{name} {}", raw.id()));
-        slash
-            .filter(|_| verb.is_plain)
-            .into_iter()
-            .chain([verb.command])
-    });
-    commands.collect()
+    let mut verbs = loop_message::available_verbs(raw);
+    verbs.retain(is_wanted);
+    let mut commands = Vec::new();
+    for verb in verbs.into_iter().take(MAX_COMMANDS) {
+        if verb.is_plain {
+            let name = verb.transition.replace('_', "-");
+            commands.extend(info.slash(&format!("{name} {}", raw.id())));
+        }
+        commands.push(verb.command);
+    }
+    commands
 }

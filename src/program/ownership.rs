@@ -3,8 +3,8 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
+use super::app::Program;
 use super::arguments::LoopArgs;
-use super::builder::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;

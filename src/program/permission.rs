@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use camino::Utf8Path;
 
-use super::builder::Program;
+use super::app::Program;
 use super::info::ProgramInfo;
 use super::locate::{self, Surroundings};
 use super::plugin::commands::loop_rules;

@@ -3,7 +3,7 @@
 //! The hook takes the transition as the user; the agent only asks. It ignores all but the session's
 //! own loop, the question of its phase, and the offered answers.
 
-use super::builder::Program;
+use super::app::Program;
 use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::builder::Program;
+use super::app::Program;
 use super::caller::Caller;
 use super::console::Console;
 use super::exit::{CommandResult, Exit, Failure};
@@ -42,11 +42,11 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Comman
     program.prepare(&*held, &settings, actor);
 
     let named = arguments.reviewer.as_deref();
-    if let (Err(refusal), Some(named)) = (check_choice(named, &settings, actor), named) {
-        let tried = format!("review --reviewer {}", text::one_line(named, 60));
+    check_choice(named, &settings, actor).inspect_err(|_| {
+        let named = text::one_line(named.unwrap_or_default(), 60);
+        let tried = format!("review --reviewer {named}");
         attempts::note(&store, &id, actor, &tried, USERS_CHOICE);
-        return Err(refusal);
-    }
+    })?;
     let phase = messages::phase(raw);
     let review = phase.review().map(|spec| (raw, spec));
     let reviewers = reviewers::choose(named, review, &settings, store.root())?;

@@ -93,15 +93,15 @@ pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
 }
 
 /// Returns the verdicts that count in the current round, oldest first; none if unreadable.
-pub fn history(raw: &Raw) -> Vec<Run> {
+pub fn counted_verdicts(raw: &Raw) -> Vec<Run> {
     let round = spec(raw).and_then(|spec| Round::read(raw, spec).ok());
     let history = round.and_then(|round| round.history().ok());
     history.unwrap_or_default()
 }
 
 /// Returns the fate of the findings of all rounds, or `None` if all of them are new.
-pub fn across(raw: &Raw) -> Option<String> {
-    let standings = finding_history::standings(&history(raw));
+pub fn summarize_standings(raw: &Raw) -> Option<String> {
+    let standings = finding_history::standings(&counted_verdicts(raw));
     let mut all = standings.iter();
     let is_first = all.all(|one| one.standing == Standing::New);
     (!is_first).then(|| finding_history::summary(&standings))

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
-use super::builder::Program;
+use super::app::Program;
 use super::durations::elapsed;
 use super::exit::with_help;
 use super::extension::Variables;
@@ -101,8 +101,7 @@ fn follow_compaction(
     Some(followed)
 }
 
-/// Describes the session's own loop, one for any session, one of no session, the session's archived
-/// one, or another session's. After a compaction only the first and the last count.
+/// Describes the session's own loop, one that it can continue, or another session's.
 fn describe_loop(
     program: &Program,
     input: &Input,
@@ -114,36 +113,47 @@ fn describe_loop(
     let session = input.session_id.as_deref();
     let mut loops = folders.active();
     loops.retain(|(_, one)| one.problem.is_none());
-    let (unowned, owned): (Vec<_>, Vec<_>) =
-        loops.iter().partition(|(_, one)| owner(one).is_none());
-    let mut own_loops = owned.iter().filter(|(_, one)| owner(one) == session);
-    let is_for_any = |found: &&&(Store, ListedLoop)| is_for_any_session(info, &found.1);
-    let for_any = || owned.iter().find(is_for_any).filter(|_| !is_compacted);
-
-    if let Some((store, listed)) = own_loops.next().or_else(for_any) {
-        return describe_own(program, store, &listed.id, is_compacted);
+    let is_own = |one: &ListedLoop| session.is_some() && owner(one) == session;
+    if let Some((store, own)) = loops.iter().find(|(_, one)| is_own(one)) {
+        return describe_own(program, store, &own.id, is_compacted);
     }
-    if let Some((_, listed)) = unowned.first().filter(|_| !is_compacted) {
-        let line = format!(
-            "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
-            listed.id,
-            phase(listed),
-            info.command("status"),
-        );
-        return inform(info, &line, true);
+    if !is_compacted && let Some(output) = describe_free(program, session, folders, &loops) {
+        return output;
     }
-    let of_session = |session| folders.archived(session);
-    if let Some((_, id)) = session.filter(|_| !is_compacted).and_then(of_session) {
-        let line = format!("loop {id} of this session {}", archived_note(info, &id));
-        return inform(info, &line, true);
-    }
-    if let Some((store, listed)) = owned.iter().find(|found| !is_for_any(found)) {
+    let mut foreign = loops.iter().filter(|(_, one)| owner(one).is_some());
+    if let Some((store, listed)) = foreign.find(|(_, one)| !is_for_any_session(info, one)) {
         return describe_foreign(info, store, listed, source == "clear");
     }
     folders.refusal().map_or_else(HookOutput::default, |error| {
         let line = text::note(&with_help(&error), MAX_REASON_CHARS);
         inform(info, &line, false)
     })
+}
+
+/// Describes a loop for any session, one of no session, or the session's archived one.
+fn describe_free(
+    program: &Program,
+    session: Option<&str>,
+    folders: &StateFolders,
+    loops: &[(Store, ListedLoop)],
+) -> Option<HookOutput> {
+    let info = program.info;
+    let mut owned = loops.iter().filter(|(_, one)| owner(one).is_some());
+    if let Some((store, listed)) = owned.find(|(_, one)| is_for_any_session(info, one)) {
+        return Some(describe_own(program, store, &listed.id, false));
+    }
+    if let Some((_, listed)) = loops.iter().find(|(_, one)| owner(one).is_none()) {
+        let line = format!(
+            "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
+            listed.id,
+            phase(listed),
+            info.command("status"),
+        );
+        return Some(inform(info, &line, true));
+    }
+    let (_, id) = folders.archived(session?)?;
+    let line = format!("loop {id} of this session {}", archived_note(info, &id));
+    Some(inform(info, &line, true))
 }
 
 /// Describes a loop that this session can continue. After a compaction, the agent continues it.

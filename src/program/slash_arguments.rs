@@ -5,11 +5,11 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use super::builder::Program;
+use super::app::Program;
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::{Group, arguments, command_line, loops, verbs};
+use super::{arguments, command_line, loops, verbs};
 use crate::hooks::prompt;
 use crate::machine::EdgeInfo;
 use crate::machine::table::FieldKind;
@@ -41,9 +41,9 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     };
     let last = path.last().unwrap_or(&name).replace('_', "-");
     // Commands that only show loops need no arguments.
-    let is_look = command_line::group(&name) == (Group::Information, true);
+    let shows_loops = command_line::shows_loops(&name);
     let stored = take(program.info, &last.replace("journal", "history"))?;
-    let typed = stored.or(is_look.then(String::new)).ok_or_else(|| {
+    let typed = stored.or(shows_loops.then(String::new)).ok_or_else(|| {
         let help = format!(
             "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
              If it was typed, the client does not run this plugin's hooks: {} doctor says why",

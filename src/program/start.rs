@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
-use super::app::HeldLoop;
-use super::builder::Program;
+use super::app::{HeldLoop, Program};
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
 pub use super::extension::StartRequest;

@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde_json::Value as Json;
 
-use super::builder::Program;
+use super::app::Program;
 use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;

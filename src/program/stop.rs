@@ -7,8 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use jiff::Timestamp;
 
-use super::app::HeldLoop;
-use super::builder::Program;
+use super::app::{HeldLoop, Program};
 use super::caller::UNKNOWN;
 use super::exit::{Exit, with_help};
 use super::extension::Variables;
@@ -87,7 +86,7 @@ impl Stop<'_> {
         let held = self.open()?;
         notes.extend_from_slice(held.raw().repairs());
 
-        if let Some(reason) = self.reason_to_stay(held.raw(), notes) {
+        if let Some(reason) = self.reason_not_to_drive(held.raw(), notes) {
             self.log(&format!("{LET_END}{reason}"));
             return Ok(Decision::approve(None));
         }
@@ -138,7 +137,7 @@ impl Stop<'_> {
     }
 
     /// Returns why this stop does not drive the loop, or `None` if it does. Adds notes.
-    fn reason_to_stay(&self, raw: &Raw, notes: &mut Vec<String>) -> Option<&'static str> {
+    fn reason_not_to_drive(&self, raw: &Raw, notes: &mut Vec<String>) -> Option<&'static str> {
         let id = &self.id;
         let wait = self.count_wait();
         if self.store.is_paused(id) {
@@ -219,23 +218,19 @@ impl Stop<'_> {
         }
 
         let rendered = program.render(held, edge.effective_message(table), Variables::new())?;
-        Ok(match rendered {
-            None => Decision::approve(None),
-            Some(message) if edge.reminds(table) => {
-                let waits_for = next_action::describe(program, held).waits_for;
-                let waits_for = text::one_line(&waits_for, 150);
-                Decision {
-                    action: Action::Remind(message),
-                    note: Some(format!(
-                        "reminded the agent: loop {} waits for {waits_for}",
-                        self.id
-                    )),
-                }
-            }
-            Some(message) => Decision {
-                action: Action::Block(message),
-                note: None,
-            },
+        let Some(message) = rendered else {
+            return Ok(Decision::approve(None));
+        };
+        if !edge.reminds(table) {
+            let action = Action::Block(message);
+            return Ok(Decision { action, note: None });
+        }
+        let next = next_action::describe(program, held);
+        let waits_for = text::one_line(&next.waits_for, 150);
+        let note = format!("reminded the agent: loop {} waits for {waits_for}", self.id);
+        Ok(Decision {
+            action: Action::Remind(message),
+            note: Some(note),
         })
     }
 

@@ -2,9 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::app::{HeldLoop, REJECTING, Verb, into_typed, into_untyped};
+use super::app::{HeldLoop, Program, REJECTING, Verb, into_typed, into_untyped};
 use super::arguments::{self, LoopArgs};
-use super::builder::Program;
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::settings::Settings;

@@ -53,7 +53,7 @@ pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Co
         "written": now,
         "about": text::one_line(&about.unwrap_or_default(), 300),
         "loop": loop_facts::facts(program, &*held, &settings, now),
-        "path": path(raw, &past, now),
+        "path": timeline(raw, &past, now),
         "runs": past.runs.iter().map(|run| past.run_facts(run)).collect::<Vec<_>>(),
         "findings": findings(&past),
         "changes": changes(raw, &past),
@@ -66,7 +66,7 @@ pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Co
     Ok(Exit::Complete)
 }
 
-fn path(raw: &Raw, past: &LoopHistory, now: Timestamp) -> Vec<Json> {
+fn timeline(raw: &Raw, past: &LoopHistory, now: Timestamp) -> Vec<Json> {
     // A `bind` to a session is no step.
     let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
     let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();

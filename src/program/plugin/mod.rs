@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use clap::ValueEnum as _;
 use serde_json::json;
 
+use super::app::{PROTOCOL, Program};
 use super::arguments::{Hook, Plugin};
-use super::builder::{PROTOCOL, Program};
 use super::exit::{CommandResult, Exit, Failure};
 pub use super::info::{CommandInfo, PluginInfo};
 use super::out;

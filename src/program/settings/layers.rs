@@ -250,12 +250,12 @@ impl<'i> Layers<'i> {
     /// Reads the values of all layers. An error names the place of its row.
     pub(super) fn finish(mut self) -> Result<Settings, Failure> {
         let settings = settings(&self.rows, self.info).map_err(|message| {
-            let has_error = |count: &usize| {
-                settings(&self.rows[..*count], self.info).err().as_ref() == Some(&message)
-            };
-            let counts = (1..=self.rows.len()).rev().take_while(has_error);
-            let row = &self.rows[counts.last().unwrap_or(self.rows.len()) - 1];
-            error(&row.place, &message)
+            // The row whose predecessors have another error, or none.
+            let mut at = self.rows.len() - 1;
+            while at > 0 && settings(&self.rows[..at], self.info).as_ref() == Err(&message) {
+                at -= 1;
+            }
+            error(&self.rows[at].place, &message)
         })?;
         self.rows.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(Settings {
