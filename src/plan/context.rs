@@ -18,7 +18,7 @@ use claudex_loop::{template, text};
 use serde_json::{Value as Json, json};
 
 use super::typestate::DecisionSignal;
-use super::{AnyLoop, caveats, is_of_run, report, runner};
+use super::{AnyLoop, belongs_to_run, caveats, report, runner};
 
 const OUTCOME: Message = template!("messages/outcome.md");
 const MAX_TEXT_CHARS: usize = 300;
@@ -36,7 +36,7 @@ pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
 
     let variables = json!({
         "topic": pasteable(&fields.topic, MAX_TEXT_CHARS),
-        "driven": !is_of_run(raw),
+        "driven": !belongs_to_run(raw),
         "persona": persona(personas, round).label,
         "missing": missing_personas(held, personas),
         "left_high": high_findings_left(raw),

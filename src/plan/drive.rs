@@ -67,7 +67,7 @@ impl Driver<'_> {
             held = match self.stop(held) {
                 Ok(Step::Moved { now, edge }) => {
                     super::enter(&now).map_err(|problem| failure(&now, &problem))?;
-                    if edge.lets_turn_end(&TABLE) || runs::is_parked(now.raw()) {
+                    if edge.lets_turn_end(&TABLE) || runs::has_lasting_failure(now.raw()) {
                         return self.print(&now);
                     }
                     now
@@ -226,11 +226,11 @@ impl Driver<'_> {
                 ("stopped-at-max-rounds", Exit::MaxRounds)
             }
         };
-        let (summary, cause) = if is_reviewed {
-            (self.render(held, SUMMARY, Variables::new())?, None)
-        } else {
-            (String::new(), Some(context::cause(raw)))
-        };
+        let cause = (!is_reviewed).then(|| context::cause(raw));
+        let mut summary = String::new();
+        if is_reviewed {
+            summary = self.render(held, SUMMARY, Variables::new())?;
+        }
         let summary = summary.trim_end();
         let waits = (!held.phase().is_terminal()).then(|| run::resume_help(held));
         if self.arguments.json {

@@ -44,7 +44,7 @@ impl OnStop for PlanLoop {
     fn summarizing_asks(&self, held: &Loop<Summarizing>) -> Result<Option<Asked>, String> {
         let fields = held.fields();
         let is_settled = fields.decision_signal == DecisionSignal::NoMaterialFindings;
-        if is_settled || reviews_changes(held.raw()) || is_of_run(held.raw()) {
+        if is_settled || reviews_changes(held.raw()) || belongs_to_run(held.raw()) {
             return Ok(None);
         }
         let question = format!(
@@ -166,7 +166,7 @@ fn reviews_changes(raw: &Raw) -> bool {
 }
 
 /// Returns whether a command drives a loop from its start to its end.
-fn is_of_run(raw: &Raw) -> bool {
+fn belongs_to_run(raw: &Raw) -> bool {
     raw.record().session().as_deref() == Some(RUN)
 }
 

@@ -12,7 +12,7 @@ use claudex_loop::{Actor, Store, text};
 use super::drive::Driver;
 use super::start::{self, PLAN, parse_rounds};
 use super::typestate::Transition;
-use super::{AnyLoop, INFO, Mode, Phase, is_of_run, reviews_changes};
+use super::{AnyLoop, INFO, Mode, Phase, belongs_to_run, reviews_changes};
 
 /// The name of the flag of `review`.
 pub(super) const CHANGES: &str = "changes";
@@ -222,7 +222,7 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
     if held.phase().is_terminal() || held.raw().store().is_running(id) {
         return None;
     }
-    if is_of_run(held.raw()) {
+    if belongs_to_run(held.raw()) {
         let next = format!("if its run was interrupted, {}", resume_help(held));
         return Some(NextAction::new("its run", next));
     }
@@ -236,7 +236,7 @@ pub(super) fn refuse_session_resume(
     transition: &Transition,
 ) -> Result<(), Failure> {
     let id = held.id();
-    let is_active_run = is_of_run(held.raw()) && !held.phase().is_terminal();
+    let is_active_run = belongs_to_run(held.raw()) && !held.phase().is_terminal();
     if !is_active_run || *transition != Transition::Resume {
         return Ok(());
     }

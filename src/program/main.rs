@@ -81,7 +81,7 @@ fn dispatch(program: &Program, matches: ArgMatches) -> CommandResult {
         loops::all_usable(info)?;
     }
     if let Some(edge) = verbs::find(info.table, name) {
-        return verbs::verb(program, Verb::new(&edge, arguments)?);
+        return verbs::run(program, Verb::new(&edge, arguments)?);
     }
     run(program, Command::from_arg_matches(matches)?)
 }

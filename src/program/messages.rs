@@ -47,7 +47,7 @@ pub(super) fn turn_end_note(
         "failure": failure,
         "caveats": caveats.join(" "),
         "next": next.map(|next| next.next),
-        "commands": possible(raw),
+        "commands": open_commands(raw),
         "program": program.info.program,
     });
     let rendered = TURN_END.render(&facts);
@@ -67,25 +67,25 @@ fn last_failure(raw: &Raw) -> Option<String> {
 pub fn unchanged(raw: &Raw) -> String {
     let phase = phase(raw);
     let name = phase.name;
-    match possible(raw) {
-        _ if phase.terminal => format!("nothing was changed; the loop is {name}"),
-        none if none.is_empty() => {
-            format!("nothing was changed; the loop is in phase {name}, where no command changes it")
-        }
-        commands => format!("nothing was changed; possible in phase {name}:{commands}"),
+    if phase.terminal {
+        return format!("nothing was changed; the loop is {name}");
     }
+    let commands = open_commands(raw);
+    if commands.is_empty() {
+        return format!(
+            "nothing was changed; the loop is in phase {name}, where no command changes it"
+        );
+    }
+    format!("nothing was changed; possible in phase {name}:{commands}")
 }
 
 /// Returns the commands that change a loop now: the answer to its question, and open transitions.
-fn possible(raw: &Raw) -> String {
+fn open_commands(raw: &Raw) -> String {
     let behaviour = phase(raw).on_stop.as_ref();
     let asks = behaviour.is_some_and(|one| one.name == "ask");
     let mut commands = Vec::from_iter(asks.then(|| loop_message::answering(raw)));
-    commands.extend(
-        loop_message::available_verbs(raw)
-            .into_iter()
-            .map(|verb| verb.command),
-    );
+    let verbs = loop_message::available_verbs(raw);
+    commands.extend(verbs.into_iter().map(|verb| verb.command));
     text::command_lines(&commands)
 }
 

@@ -106,17 +106,16 @@ fn take(
     let Some(asked) = program.question(&*held).ok().flatten() else {
         return Ok(false);
     };
-    let mut ours = answers
-        .iter()
-        .filter(|answer| asked.is(&answer.header, &answer.question));
-    let chosen = ours.find_map(|answer| {
-        if asked.offers(&answer.options) {
-            asked.answer(&answer.text, answer.is_typed).transpose()
-        } else {
-            Some(Err(ALTERED.to_owned()))
+    let mut chosen = None;
+    for answer in answers {
+        if chosen.is_none() && asked.is(&answer.header, &answer.question) {
+            if !asked.offers(&answer.options) {
+                return Err(ALTERED.to_owned());
+            }
+            chosen = asked.answer(&answer.text, answer.is_typed)?;
         }
-    });
-    let Some(chosen) = chosen.transpose()? else {
+    }
+    let Some(chosen) = chosen else {
         return Ok(false);
     };
     let now = verbs::take_answer(program, &chosen, held)

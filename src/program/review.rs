@@ -136,11 +136,11 @@ impl Review<'_> {
     pub fn print_result(&self, console: &Console, report: &Report) {
         let raw = self.held.raw();
         let run = &report.run;
-        let mut result = result(raw, run);
+        let mut line = result_line(raw, run);
         if report.was_reviewed {
-            result.insert_str(0, "reviewed before: ");
+            line.insert_str(0, "reviewed before: ");
         }
-        console.emphasize(&result, rounds::CLEAN, out::GOOD);
+        console.emphasize(&line, rounds::CLEAN, out::GOOD);
         let output = round::output_path(raw.store(), raw.id(), &run.began.run);
         if run.ended.cause.is_some() && output.exists() {
             console.line(&format!("what it wrote: {}", text::exact(&output)));
@@ -191,7 +191,7 @@ impl Review<'_> {
         for pair in self.reviewers.windows(2) {
             let report = round::run(&prompt, &pair[0], listener)?;
             let cause = report.run.ended.cause.as_ref();
-            let Some(cause) = cause.filter(|cause| cause.kind.falls_over()) else {
+            let Some(cause) = cause.filter(|cause| cause.kind.fails_over()) else {
                 return Ok(report);
             };
             let [from, to] = [&pair[0].name, &pair[1].name];
@@ -271,7 +271,7 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> CommandResult {
     if !was_running {
         console.line("no review is running; this was the last one");
     }
-    let result = result(raw, &run);
+    let result = result_line(raw, &run);
     let began = &run.began;
     let [run_id, reviewer] = [&began.run, &began.reviewer].map(|text| text::one_line(text, 60));
     let round = began.round;
@@ -298,7 +298,7 @@ pub fn check_choice(named: Option<&str>, settings: &Settings, actor: Actor) -> R
     ))
 }
 
-fn result(raw: &Raw, run: &Run) -> String {
+fn result_line(raw: &Raw, run: &Run) -> String {
     let outcome = rounds::outcome(run);
     if run.verdict().is_none() {
         return outcome;

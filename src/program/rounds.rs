@@ -204,7 +204,7 @@ pub fn caveats(raw: &Raw) -> Vec<String> {
         let [from, to] = [0, 1].map(|at| text::one_line(&pair[at].began.reviewer, 60));
         let round = pair[1].began.round;
         if let Some(cause) = &pair[0].ended.cause
-            && cause.kind.falls_over()
+            && cause.kind.fails_over()
             && pair[1].verdict().is_some()
             && pair[0].began.round == round
             && from != to

@@ -212,7 +212,7 @@ impl Stop<'_> {
         self.log(&self.describe_move(raw, edge));
         let caveats = program.extension.on_enter(held)?;
 
-        if edge.lets_turn_end(table) || runs::is_parked(raw) {
+        if edge.lets_turn_end(table) || runs::has_lasting_failure(raw) {
             messages::clear(raw);
             return Ok(self.render_turn_end(held, edge, was_asked, &caveats));
         }

@@ -70,7 +70,7 @@ pub(super) fn parse(
     Verb::new(&edge, &command.try_get_matches_from(flags)?)
 }
 
-pub(super) fn verb(program: &Program, verb: Verb) -> CommandResult {
+pub(super) fn run(program: &Program, verb: Verb) -> CommandResult {
     let info = program.info;
     let actor = verb.loop_args.actor();
     let name = arguments::long(verb.transition);

@@ -145,13 +145,13 @@ impl CauseKind {
     }
 
     /// Returns whether the reviewer cannot run, but another one may.
-    pub fn falls_over(self) -> bool {
+    pub fn fails_over(self) -> bool {
         matches!(self, Self::NotInstalled | Self::Login | Self::Quota)
     }
 
     /// Returns whether the same review would fail again at once.
     pub fn is_lasting(self) -> bool {
-        self.falls_over() || self == Self::Limit
+        self.fails_over() || self == Self::Limit
     }
 }
 

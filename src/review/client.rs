@@ -145,12 +145,12 @@ impl Client {
             },
         };
         let (answer, message) = self.ask(&invocation, request, self.limits, listener);
-        let not_a_verdict = answer
-            .as_ref()
-            .err()
-            .filter(|cause| cause.kind == CauseKind::NotAVerdict);
-        let (Some(Cause { detail, .. }), Some(message)) = (not_a_verdict, message) else {
+        let Some(message) = message else {
             return answer;
+        };
+        let detail = match &answer {
+            Err(cause) if cause.kind == CauseKind::NotAVerdict => &cause.detail,
+            _ => return answer,
         };
         let line = format!("the answer cannot be read ({detail}); asking once for the wanted form");
         // A listener that cancels does so again at the next event.

@@ -90,7 +90,7 @@ fn evidence<E>(
     let attempt = || {
         let spec = spec.ok_or("this phase has no review that could show it")?;
         let round = Round::read(raw, spec).map_err(unreadable)?;
-        make(&round, round.demand()?)
+        make(&round, round.required_verdict()?)
     };
     attempt().map_err(|problem| Refusal::Evidence {
         transition,
@@ -125,7 +125,7 @@ impl<'r> Round<'r> {
             raw,
             spec,
             runs,
-            subject: subject::now(raw, spec)?.map(sha256),
+            subject: subject::read_current(raw, spec)?.map(sha256),
         })
     }
 
@@ -137,7 +137,7 @@ impl<'r> Round<'r> {
     /// Returns the newest run with a verdict, unless it [`is_outdated`](Self::is_outdated).
     pub fn verdict(&self) -> Option<&Run> {
         let mut verdicts = self.runs.iter().rev().filter(|run| run.verdict().is_some());
-        verdicts.next().filter(|run| !self.is_of_before(run))
+        verdicts.next().filter(|run| !self.is_stale(run))
     }
 
     /// Returns whether the newest verdict was clean, but the subject has changed since.
@@ -193,16 +193,16 @@ impl<'r> Round<'r> {
         Counts::new(run.findings()).blocking(self.spec.blocking) > 0
     }
 
-    fn is_of_this_text(&self, run: &Run) -> bool {
+    fn is_current(&self, run: &Run) -> bool {
         self.subject.as_ref() == Some(&run.began.subject)
     }
 
     /// Returns whether a clean run reviewed another text, and each review starts clean.
-    fn is_of_before(&self, run: &Run) -> bool {
+    fn is_stale(&self, run: &Run) -> bool {
         if !self.spec.fresh || self.blocks(run) {
             return false;
         }
-        if !self.is_of_this_text(run) {
+        if !self.is_current(run) {
             return true;
         }
         let until = Instant::now() + TREE_TIMEOUT;
@@ -222,7 +222,7 @@ impl<'r> Round<'r> {
     }
 
     /// Returns the run whose verdict counts, or `None` if the review is waived.
-    fn demand(&self) -> Result<Option<&Run>, String> {
+    fn required_verdict(&self) -> Result<Option<&Run>, String> {
         let round = self.raw.count(self.spec.round);
         let why = if self.is_running() {
             format!("the review of round {round} is still running; follow it")
@@ -259,7 +259,7 @@ impl<'r> Round<'r> {
 
     /// Makes settled evidence: no change and nothing material open, or a reason.
     fn settle(&self, run: Option<&Run>, why: Option<String>) -> Result<Settled, String> {
-        if run.is_some_and(|run| !self.is_of_this_text(run)) {
+        if run.is_some_and(|run| !self.is_current(run)) {
             let subject = subject::title(self.raw, self.spec);
             let round = self.raw.count(self.spec.round);
             return Err(format!(
@@ -269,7 +269,7 @@ impl<'r> Round<'r> {
         // Findings of every round on exactly these bytes are open: another persona's clean round
         // does not settle an unedited plan.
         let verdicts = self
-            .verdicts(|run| self.is_of_this_text(run))
+            .verdicts(|run| self.is_current(run))
             .map_err(unreadable)?;
         let open = Counts::new(verdicts.iter().flat_map(Run::findings));
         let unsettled = open.blocking(self.spec.blocking.min(Severity::Medium));

@@ -62,10 +62,35 @@ pub fn summary(all: &[FindingHistory]) -> String {
 
 /// A finding of an earlier round.
 struct KnownFinding<'r> {
-    round: &'r Run,
     finding: &'r Finding,
     id: &'r str,
     words: String,
+    /// The first round that found it.
+    since: u64,
+    has_same_persona: bool,
+}
+
+impl KnownFinding<'_> {
+    /// Returns how a new finding repeats this one, the surest way first: id, words, check or place.
+    fn repetition(&self, new: &Finding, words: &str, lines: &[&str]) -> Option<usize> {
+        let old = self.finding;
+        let is_same_line = || match old.line_text.as_deref() {
+            // The line with the same text if it still exists, else that with the same number.
+            Some(text) if lines.contains(&text) => new.line_text.as_deref() == Some(text),
+            _ => old.line == new.line,
+        };
+        let has_same_origin = old.check == new.check && old.file == new.file;
+        // A document's check has one finding in a review, whose words change with the document.
+        // A check of several files may have many.
+        let has_same_check = new.check.is_some() && new.file.is_none();
+        let ways = [
+            new.id.as_deref() == Some(self.id),
+            has_same_origin && self.words == words,
+            has_same_origin && has_same_check,
+            has_same_origin && self.has_same_persona && new.line.is_some() && is_same_line(),
+        ];
+        ways.iter().position(|is_same| *is_same)
+    }
 }
 
 /// Assigns each new finding the id of the earlier finding that it repeats, or else the next free
@@ -77,15 +102,15 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, do
     for round in earlier.iter().rev() {
         known.extend(round.findings().iter().filter_map(|finding| {
             Some(KnownFinding {
-                round,
                 finding,
                 id: finding.id.as_deref()?,
                 words: words(&finding.what),
+                since: finding.since.unwrap_or(round.began.round),
+                has_same_persona: round.began.persona == persona,
             })
         }));
     }
 
-    // The matches of new and known findings, the best first: same id, words, check, or place.
     let mut matches = Vec::new();
     for (at, finding) in new.iter_mut().enumerate() {
         finding.line_text = line_text(finding, &lines);
@@ -99,27 +124,8 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, do
         }
         let words = words(&finding.what);
         for (nth, old) in known.iter().enumerate() {
-            let is_same_line = || match old.finding.line_text.as_deref() {
-                // The line with the same text if it still exists, else that with the same number.
-                Some(text) if lines.contains(&text) => finding.line_text.as_deref() == Some(text),
-                _ => old.finding.line == finding.line,
-            };
-            let has_same_origin =
-                old.finding.check == finding.check && old.finding.file == finding.file;
-            // A document's check has one finding in a review, whose words change with the document.
-            // A check of several files may have many.
-            let has_same_check = finding.check.is_some() && finding.file.is_none();
-            let has_same_place =
-                old.round.began.persona == persona && finding.line.is_some() && is_same_line();
-            let ways = [
-                finding.id.as_deref() == Some(old.id),
-                has_same_origin && old.words == words,
-                has_same_origin && has_same_check,
-                has_same_origin && has_same_place,
-            ];
-            if let Some(way) = ways.iter().position(|is_same| *is_same) {
-                matches.push((way, at, nth));
-            }
+            let way = old.repetition(finding, &words, &lines);
+            matches.extend(way.map(|way| (way, at, nth)));
         }
     }
     matches.sort_unstable();
@@ -135,7 +141,7 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, do
     let mut last = known.iter().filter_map(number).max().unwrap_or(0);
     for (at, finding) in new.iter_mut().enumerate() {
         let old = repeated.get(&at);
-        finding.since = old.map(|old| old.finding.since.unwrap_or(old.round.began.round));
+        finding.since = old.map(|old| old.since);
         finding.id = old.map(|old| old.id.to_owned()).or_else(|| {
             last += 1;
             Some(format!("F{last}"))
@@ -159,11 +165,10 @@ fn line_start(line: &str) -> &str {
 
 /// Returns the words of a text, without numbers, punctuation and case.
 fn words(text: &str) -> String {
-    let lower = text.to_lowercase();
-    let words: Vec<&str> = lower
-        .split(|c: char| !c.is_alphabetic())
-        .filter(|word| !word.is_empty())
-        .collect();
+    let letters = text
+        .to_lowercase()
+        .replace(|c: char| !c.is_alphabetic(), " ");
+    let words: Vec<&str> = letters.split_whitespace().collect();
     words.join(" ")
 }
 

@@ -149,7 +149,7 @@ pub fn verdicts(runs: Vec<Run>) -> BTreeMap<u64, Run> {
 }
 
 /// Returns whether the newest change was made for a review that would fail again at once.
-pub fn is_parked(raw: &Raw) -> bool {
+pub fn has_lasting_failure(raw: &Raw) -> bool {
     let journal = raw.journal().unwrap_or_default();
     let newest = journal.iter().rev().find_map(Entry::change);
     read(&journal).last().is_some_and(|run| {

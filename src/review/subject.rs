@@ -65,10 +65,10 @@ impl SubjectText {
         } else {
             (None, with_tree.then(|| tree_id(store, None)).flatten())
         };
-        let parts = parts(raw, spec, diff.as_deref())?;
+        let parts = read_parts(raw, spec, diff.as_deref())?;
         Ok(Self {
             name: title(raw, spec),
-            text: joined(&parts),
+            text: join(&parts),
             parts,
             tree,
         })
@@ -88,7 +88,7 @@ impl SubjectText {
         let store = raw.store();
         if let Some(changes) = self.parts.iter().find(|part| part.is_diff) {
             return store
-                .replace(&copy_in(raw), changes.text.as_bytes())
+                .replace(&changes_copy(raw), changes.text.as_bytes())
                 .map_err(io_error("could not write the copy of the changes"));
         }
         let named = format!("{}\n{}", self.name, self.text);
@@ -99,7 +99,7 @@ impl SubjectText {
 
 /// Returns whether the work tree's changes are reviewed, alone or with files.
 pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
-    let copy = copy_in(raw);
+    let copy = changes_copy(raw);
     let mut subjects = spec.subject.iter();
     subjects.any(|one| *one == CHANGES || raw.path(one) == copy)
 }
@@ -128,9 +128,9 @@ pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
 ///
 /// # Errors
 /// Returns an error if a file is not trusted, the system refuses, or the total is too large.
-pub fn now(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
-    match parts(raw, spec, None) {
-        Ok(parts) => Ok(Some(joined(&parts))),
+pub fn read_current(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> {
+    match read_parts(raw, spec, None) {
+        Ok(parts) => Ok(Some(join(&parts))),
         Err(RoundError::Refused { .. }) => Ok(None),
         Err(error) => Err(io::Error::other(error)),
     }
@@ -157,12 +157,12 @@ fn kept_path(raw: &Raw, run: &str) -> Utf8PathBuf {
     raw.store().loop_folder(raw.id()).join(name)
 }
 
-fn copy_in(raw: &Raw) -> Utf8PathBuf {
+fn changes_copy(raw: &Raw) -> Utf8PathBuf {
     raw.root().join(changes::copy_path(raw.store(), raw.id()))
 }
 
 /// Joins the texts of several files, each below its name.
-fn joined(parts: &[Part]) -> String {
+fn join(parts: &[Part]) -> String {
     if let [only] = parts {
         return only.text.clone();
     }
@@ -176,11 +176,11 @@ fn joined(parts: &[Part]) -> String {
     all
 }
 
-/// Returns the existing files of a subject, each once, with `changes` instead of the copy. A file
+/// Returns the existing files of a subject, each once, with `diff` instead of the copy. A file
 /// outside of root and state folder is refused, since its text would be sent to a model.
-fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part>, RoundError> {
+fn read_parts(raw: &Raw, spec: &ReviewSpec, diff: Option<&str>) -> Result<Vec<Part>, RoundError> {
     let root = raw.root();
-    let copy = copy_in(raw);
+    let copy = changes_copy(raw);
     let failure = |error| io_error(format!("could not read {}", title(raw, spec)))(error);
     let refusal = |name: &str, problem: &str, help: &str| RoundError::Refused {
         message: format!("{} {problem}", text::shown(name)),
@@ -201,7 +201,7 @@ fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part
                 return Err(refusal(&name, problem, "put the file itself there"));
             }
             let is_diff = path == copy;
-            let text = match text.or(changes.filter(|_| is_diff).map(str::to_owned)) {
+            let text = match text.or(diff.filter(|_| is_diff).map(str::to_owned)) {
                 Some(text) => text,
                 None => {
                     let read = raw
@@ -239,15 +239,15 @@ fn parts(raw: &Raw, spec: &ReviewSpec, changes: Option<&str>) -> Result<Vec<Part
 
 /// Returns the files of a subject, or the program's texts.
 fn sources(raw: &Raw, template: &str) -> io::Result<Vec<Subject>> {
+    if template == PROGRAM {
+        return match raw.program_facts().subjects.get() {
+            Some(Ok(subjects)) => Ok(subjects.clone()),
+            Some(Err(why)) => Err(io::Error::other(text::one_line(why, 1000))),
+            None => Err(io::Error::other("the program has not set what is reviewed")),
+        };
+    }
     let paths = match template {
-        PROGRAM => {
-            return match raw.program_facts().subjects.get() {
-                Some(Ok(subjects)) => Ok(subjects.clone()),
-                Some(Err(why)) => Err(io::Error::other(text::one_line(why, 1000))),
-                None => Err(io::Error::other("the program has not set what is reviewed")),
-            };
-        }
-        CHANGES => vec![copy_in(raw)],
+        CHANGES => vec![changes_copy(raw)],
         pattern if is_pattern(pattern) => matching_files(raw, pattern)?,
         file => vec![raw.path(file)],
     };

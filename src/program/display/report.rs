@@ -130,38 +130,37 @@ fn place(finding: &Finding) -> Option<String> {
 /// Returns the changes of the reviewed texts between verdicts and since the last one. Each text is
 /// compared with the previous one of the same subject.
 fn changes(raw: &Raw, past: &LoopHistory) -> Vec<Json> {
-    let runs = past.runs.iter().filter(|run| run.verdict().is_some());
-    let reviewed = runs.filter_map(|run| {
-        let (subject, text) = subject::text_of_run(raw, run)?;
-        Some((subject, format!("round {}", run.began.round), text))
-    });
-    let spec = rounds::spec(raw).filter(|spec| !subject::has_changes(raw, spec));
-    let now = spec.and_then(|spec| {
-        let text = subject::now(raw, spec).ok()??;
-        Some((subject::title(raw, spec), NOW.to_owned(), text))
-    });
-    let texts: Vec<(String, String, String)> = reviewed.chain(now).collect();
-    let change = |(at, (subject, label, text)): (usize, &(String, String, String))| {
-        let mut earlier = texts[..at].iter();
-        let (_, from, before) = earlier.rfind(|(other, ..)| other == subject)?;
+    let mut texts = Vec::new();
+    for run in past.runs.iter().filter(|run| run.verdict().is_some()) {
+        let label = format!("round {}", run.began.round);
+        texts.extend(subject::text_of_run(raw, run).map(|(name, text)| (name, label, text)));
+    }
+    if let Some(spec) = rounds::spec(raw).filter(|spec| !subject::has_changes(raw, spec))
+        && let Ok(Some(text)) = subject::read_current(raw, spec)
+    {
+        texts.push((subject::title(raw, spec), NOW.to_owned(), text));
+    }
+    let mut changes = Vec::new();
+    for (at, (subject, label, text)) in texts.iter().enumerate() {
+        let Some((_, from, before)) = texts[..at].iter().rfind(|(other, ..)| other == subject)
+        else {
+            continue;
+        };
         if label == NOW && before == text {
-            return None;
+            continue;
         }
         let diff = diff(before, text);
-        let count = |sign| {
-            let lines = diff.iter().flat_map(|diff| diff.lines());
-            lines.filter(|line| line.starts_with(sign)).count()
-        };
-        Some(json!({
+        let lines = diff.as_deref().unwrap_or_default().lines();
+        changes.push(json!({
             "subject": text::one_line(subject, 300),
             "from": from,
             "to": label,
-            "added": count('+'),
-            "removed": count('-'),
+            "added": lines.clone().filter(|line| line.starts_with('+')).count(),
+            "removed": lines.filter(|line| line.starts_with('-')).count(),
             "diff": diff,
-        }))
-    };
-    texts.iter().enumerate().filter_map(change).collect()
+        }));
+    }
+    changes
 }
 
 /// Returns the hunks between two texts, or `None` if one is too long.

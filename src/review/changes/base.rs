@@ -32,10 +32,8 @@ impl Base {
     /// Returns a title such as `changes of feature-x against main`.
     pub fn title(&self) -> String {
         let short = |name: &String| text::one_line(&text::shown(name), 100);
-        let branch = self
-            .branch
-            .as_ref()
-            .map_or_else(|| "a work tree without a branch".to_owned(), short);
+        let unnamed = || "a work tree without a branch".to_owned();
+        let branch = self.branch.as_ref().map_or_else(unnamed, short);
         match (self.against.as_ref().map(short), &self.commit) {
             (Some(against), _) => format!("changes of {branch} against {against}"),
             (None, Some(_)) => format!("uncommitted changes of {branch}"),

@@ -87,11 +87,12 @@ pub(super) fn write(
             diffs.insert(&one.path, diff);
         }
     }
-    let passed_over = snapshot.passed_over.iter();
-    let passed_over =
-        passed_over.map(|(path, reason)| format!("{} ({reason})", readable_name(path)));
+    let mut left_out = Vec::new();
+    for (path, reason) in &snapshot.passed_over {
+        left_out.push(format!("{} ({reason})", readable_name(path)));
+    }
     let without_diff = changed.iter().filter(|one| !diffs.contains_key(&one.path));
-    let left_out: Vec<String> = passed_over.chain(without_diff.map(with_size)).collect();
+    left_out.extend(without_diff.map(with_size));
     let head = head(&snapshot.tree, base, changed, &left_out);
     Ok(head + &diffs.into_values().collect::<String>())
 }
@@ -142,10 +143,8 @@ fn diff(
     if !is_small || std::str::from_utf8(&one.path).is_err() {
         return Ok(None);
     }
-    let paths: Vec<String> = one
-        .from
-        .iter()
-        .chain([&one.path])
+    let names = one.from.iter().chain([&one.path]);
+    let paths: Vec<String> = names
         .map(|path| format!(":(top,literal){}", String::from_utf8_lossy(path)))
         .collect();
     let mut arguments = [&trees[..], &["--"]].concat();

@@ -37,9 +37,8 @@ pub fn tree_id(store: &Store, until: Option<Instant>) -> Option<String> {
 
 /// Returns the parts of an output that end with NUL.
 pub(crate) fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
-    listed
-        .split(|byte| *byte == 0)
-        .filter(|name| !name.is_empty())
+    let names = listed.split(|byte| *byte == 0);
+    names.filter(|name| !name.is_empty())
 }
 
 /// Returns a path for people: on one line, with hidden characters made visible.
@@ -73,19 +72,18 @@ pub fn report_paths(id: &LoopId) -> [Utf8PathBuf; 2] {
 pub fn own_files(store: &Store) -> Vec<String> {
     // A crash may leave a temporary file.
     let temporary = format!("{TEMPORARY}*");
-    let reports = ["review-*.md", "proposed-fixes-*.md", &temporary]
-        .map(|name| format!(":(exclude,top,glob){REPORTS}/{name}"));
+    let reports = ["review-*.md", "proposed-fixes-*.md", &temporary];
+    let mut paths = Vec::from(reports.map(|name| format!(":(exclude,top,glob){REPORTS}/{name}")));
+    let mut folders = Vec::new();
     // If each loop has a folder for its document, other files of the loop are in it, too.
-    let document_folder = store
-        .spec()
-        .file
-        .and_then(|file| file.split_once("/{"))
-        .and_then(|(folder, rest)| rest.contains("}/").then_some(folder));
+    if let Some((folder, rest)) = store.spec().file.and_then(|file| file.split_once("/{"))
+        && rest.contains("}/")
+    {
+        folders.push(folder);
+    }
     let state_folder = store.folder().strip_prefix(store.root()).ok();
-    let folders = document_folder
-        .into_iter()
-        .chain(state_folder.map(Utf8Path::as_str))
-        .filter(|folder| !folder.is_empty());
-    let without_folders = folders.map(|folder| format!(":(exclude,top,literal){folder}"));
-    reports.into_iter().chain(without_folders).collect()
+    folders.extend(state_folder.map(Utf8Path::as_str));
+    let folders = folders.into_iter().filter(|folder| !folder.is_empty());
+    paths.extend(folders.map(|folder| format!(":(exclude,top,literal){folder}")));
+    paths
 }
