@@ -101,11 +101,11 @@ impl Answer {
     /// Makes an answer whose words are the transition's argument, if it has one.
     fn taken_by(taker: Taker, words: &str) -> Self {
         let words_as_argument = taker.argument.map(|argument| (argument, words));
-        let arguments = taker.with.iter().copied().chain(words_as_argument);
-        arguments.fold(
-            Self::new(words, taker.transition),
-            |answer, (name, value)| answer.argument(name, value),
-        )
+        let mut answer = Self::new(words, taker.transition);
+        for (name, value) in taker.with.iter().copied().chain(words_as_argument) {
+            answer = answer.argument(name, value);
+        }
+        answer
     }
 }
 
@@ -230,17 +230,14 @@ impl Asked {
     }
 
     /// Returns whether the agent's dialog has this question. White space around texts is ignored.
-    pub fn is(&self, header: &str, question: &str) -> bool {
+    pub fn matches(&self, header: &str, question: &str) -> bool {
         header.trim() == self.header && question.trim() == self.question
     }
 
     /// Returns whether one of the dialogs offers exactly these labels and descriptions.
     pub fn offers(&self, options: &[(String, String)]) -> bool {
-        let is_offered = |dialog: &Vec<(&str, &str)>| {
-            let offered = dialog.iter().copied();
-            offered.eq(options.iter().map(|(label, what)| (&**label, &**what)))
-        };
-        self.dialogs().iter().any(is_offered)
+        let texts = options.iter().map(|(label, what)| (&**label, &**what));
+        self.dialogs().contains(&texts.collect())
     }
 
     /// Returns the answer in some words: the option of exactly this label, or else, if they were
@@ -314,9 +311,9 @@ mod tests {
             assert_eq!(take(answer), None, "{answer:.40}");
         }
         let question = "Roll 1.2 out to everyone?";
-        assert!(dialog.is(" Rollout\n", &format!("\t{question} ")));
-        assert!(!dialog.is("Rollout", "Roll 1.3 out to everyone?"));
-        assert!(!dialog.is("Rollout", "") && !dialog.is("Other", question));
+        assert!(dialog.matches(" Rollout\n", &format!("\t{question} ")));
+        assert!(!dialog.matches("Rollout", "Roll 1.3 out to everyone?"));
+        assert!(!dialog.matches("Rollout", "") && !dialog.matches("Other", question));
     }
 
     #[test]

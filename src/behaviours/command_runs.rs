@@ -93,7 +93,7 @@ pub(super) fn tail(bytes: &[u8], max_chars: usize) -> String {
 }
 
 /// Converts the system's error about an observed file.
-pub(super) fn unobserved(what: &str) -> impl FnOnce(io::Error) -> Refusal {
+pub(super) fn cannot_observe(what: &str) -> impl FnOnce(io::Error) -> Refusal {
     move |source| Refusal::Observe {
         what: what.to_owned(),
         source,
@@ -108,18 +108,18 @@ pub(super) fn unobserved(what: &str) -> impl FnOnce(io::Error) -> Refusal {
 pub(super) fn lock(raw: &Raw, what: &str) -> Result<Option<(Folder, Lock)>, Refusal> {
     if std::env::var_os(GUARD).is_some() {
         let problem = "this is a process of a reviewer or of a command, and may not run one";
-        return Err(unobserved(what)(io::Error::other(problem)));
+        return Err(cannot_observe(what)(io::Error::other(problem)));
     }
     let folder = raw
         .store()
         .open_loop_folder(raw.id())
-        .map_err(unobserved(what))?;
-    let Some(lock) = lock_run(&folder).map_err(Refusal::Store)? else {
+        .map_err(cannot_observe(what))?;
+    let Some(lock) = lock_run(&folder)? else {
         return Ok(None);
     };
-    let found = raw.store().open(raw.id()).map_err(Refusal::Store)?;
+    let found = raw.store().open(raw.id())?;
     if found.revision != raw.record().revision {
-        return Err(Refusal::Store(found.stale()));
+        return Err(found.stale().into());
     }
     Ok(Some((folder, lock)))
 }

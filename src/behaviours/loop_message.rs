@@ -19,35 +19,32 @@ const MAX_FIELD_CHARS: usize = 300;
 /// The message of a phase that asks, unless the machine has another one.
 const ASK: Message = template!("loop_message/ask.md");
 
-/// Renders a message, or the engine's own if a phase that asks has none. The names in `own` precede
-/// all others. Returns `None` if there is no message.
+/// Renders a message, or the engine's own if a phase that asks has none. The `variables`
+/// precede all others. Returns `None` if there is no message.
 ///
 /// # Errors
 /// Returns an error if the template does not render.
 pub fn render(
     raw: &Raw,
     message: Option<Message>,
-    own: Map<String, Json>,
+    variables: Map<String, Json>,
 ) -> Result<Option<String>, MessageError> {
     let dialog = ask::question(raw, None).ok().flatten();
-    let asks = dialog.is_some() || own.contains_key("question");
+    let asks = dialog.is_some() || variables.contains_key("question");
     let Some(message) = message.or(asks.then_some(ASK)) else {
         return Ok(None);
     };
     let mut context = facts(raw, MAX_FIELD_CHARS);
-    let question = dialog.map(|dialog| question(raw, &dialog));
-    let engines = [
-        ("question", json!(question)),
-        ("last_run", json!(command_runs::last(raw))),
-        ("violations", json!(raw.violations())),
-    ];
-    context.extend(engines.map(|(name, value)| (name.to_owned(), value)));
-    context.extend(own);
+    let question = dialog.map(|dialog| question_context(raw, &dialog));
+    context.insert("question".to_owned(), json!(question));
+    context.insert("last_run".to_owned(), json!(command_runs::last(raw)));
+    context.insert("violations".to_owned(), json!(raw.violations()));
+    context.extend(variables);
     message.render(&context).map(Some)
 }
 
 /// Returns a question for a template: words, calls of the client's tool, and command line.
-pub(crate) fn question(raw: &Raw, asked: &Asked) -> Json {
+pub(crate) fn question_context(raw: &Raw, asked: &Asked) -> Json {
     let call_text = |questions: &Json| format!("{:#}", json!({ "questions": questions }));
     let calls: Vec<String> = asked.questions().iter().map(call_text).collect();
     json!({
@@ -56,12 +53,12 @@ pub(crate) fn question(raw: &Raw, asked: &Asked) -> Json {
         "options": asked.options,
         "calls": calls,
         "more": MORE,
-        "line": answering(raw),
+        "line": answer_line(raw),
     })
 }
 
 /// Returns the command line by which the user answers the question that a loop asks.
-pub(crate) fn answering(raw: &Raw) -> String {
+pub(crate) fn answer_line(raw: &Raw) -> String {
     format!("{} answer {} LABEL", raw.table().state.program, raw.id())
 }
 
@@ -106,11 +103,11 @@ pub fn available_verbs(raw: &Raw) -> Vec<AvailableVerb> {
 /// Returns the command line of an edge's verb.
 pub(crate) fn command_line(raw: &Raw, edge: &EdgeInfo) -> String {
     let program = raw.table().state.program;
-    format!("{program} {}", call(raw.id().as_str(), edge))
+    format!("{program} {}", verb_line(raw.id().as_str(), edge))
 }
 
 /// Returns an edge's verb as it is typed after the program's name: `abort ID --why <why>`.
-pub fn call(id: &str, edge: &EdgeInfo) -> String {
+pub fn verb_line(id: &str, edge: &EdgeInfo) -> String {
     let mut line = format!("{} {id}", edge.transition.replace('_', "-"));
     for argument in edge.args {
         line.push_str(&format!(" --{}", argument.name.replace('_', "-")));
@@ -124,34 +121,36 @@ pub fn call(id: &str, edge: &EdgeInfo) -> String {
 }
 
 /// Returns the event that a loop waits for, for a sentence. `asked` is its question.
-pub fn awaited(raw: &Raw, asked: Option<&Asked>) -> String {
+pub fn awaited_event(raw: &Raw, asked: Option<&Asked>) -> String {
     if let Some(asked) = asked {
         return format!("an answer to: {} ({})", asked.question, asked.labels());
     }
     let phase = &raw.table().phases[raw.phase()];
-    let behaviour = phase.on_stop.as_ref();
-    let awaited = behaviour.and_then(|behaviour| waited_for(raw, behaviour));
-    awaited.unwrap_or_else(|| format!("phase {} to continue", phase.name))
+    let behaviour = phase.on_stop;
+    let event = behaviour.and_then(|behaviour| behaviour_event(raw, behaviour));
+    event.unwrap_or_else(|| format!("phase {} to continue", phase.name))
 }
 
 /// Returns the event that a behaviour waits for, or `None` if the phase's name describes it best.
-fn waited_for(raw: &Raw, behaviour: &BehaviourInfo) -> Option<String> {
+fn behaviour_event(raw: &Raw, behaviour: BehaviourInfo) -> Option<String> {
     if let Some(file) = behaviour.parameter("file") {
         let file = text::one_line(&raw.fill(file), MAX_FIELD_CHARS);
         return Some(format!("{file} to be there"));
     }
     let name = behaviour.parameter("command")?;
-    let known = raw.program_facts().permissions.get();
-    let configured = known.and_then(|known| known.commands.get(name));
-    let is_ready = configured.is_some_and(|command| is_installed(command, &raw.root()));
-    if known.is_none() || is_ready {
-        return Some(format!("the command {name}"));
+    let event = format!("the command {name}");
+    let Some(permissions) = raw.program_facts().permissions.get() else {
+        return Some(event);
+    };
+    let configured = permissions.commands.get(name);
+    if configured.is_some_and(|command| is_installed(command, &raw.root())) {
+        return Some(event);
     }
-    let file = known.and_then(|known| known.file.as_ref()).map_or_else(
-        || "your configuration".to_owned(),
-        |file| text::one_line(file.as_str(), MAX_FIELD_CHARS),
-    );
+    let file = match &permissions.file {
+        Some(file) => text::one_line(file.as_str(), MAX_FIELD_CHARS),
+        None => "your configuration".to_owned(),
+    };
     Some(format!(
-        "the command {name}, which is not configured, or not in PATH outside of the project: [commands.{name}] in {file} names its program"
+        "{event}, which is not configured, or not in PATH outside of the project: [commands.{name}] in {file} names its program"
     ))
 }

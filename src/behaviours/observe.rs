@@ -4,10 +4,10 @@
 //! exhaustively, so that the two cannot drift apart.
 
 use std::io;
-use std::ops::ControlFlow;
+use std::ops::ControlFlow::Continue;
 use std::time::{Duration, SystemTime};
 
-use super::command_runs::{self, CommandEnd, ENDED, unobserved};
+use super::command_runs::{self, CommandEnd, ENDED, cannot_observe};
 use crate::digest::{random_hex, sha256};
 use crate::files::{Lock, optional};
 use crate::machine::table::ReviewSpec;
@@ -49,7 +49,7 @@ impl<S> From<S> for Observed<S> {
 pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<bool>, Refusal> {
     is_written(raw, path, &raw.fill(before))
         .map(Observed::from)
-        .map_err(unobserved(raw.path(path).as_str()))
+        .map_err(cannot_observe(raw.path(path).as_str()))
 }
 
 fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
@@ -69,10 +69,8 @@ fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
         SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(started.checked_add(1)?))
     });
     let (folder, name) = raw.folder_at(&raw.path(path))?;
-    let found = folder.metadata(&name)?;
-    Ok(found
-        .zip(after)
-        .is_some_and(|(found, after)| found.modified >= after))
+    let times = folder.metadata(&name)?.zip(after);
+    Ok(times.is_some_and(|(found, after)| found.modified >= after))
 }
 
 /// Returns the round's review.
@@ -83,7 +81,7 @@ pub fn review(raw: &Raw, spec: &'static ReviewSpec) -> Result<Observed<ReviewSta
     let subject = format!("the reviews of loop {}", raw.id());
     let (seen, run) = Round::read(raw, spec)
         .and_then(|round| round.inspect())
-        .map_err(unobserved(&subject))?;
+        .map_err(cannot_observe(&subject))?;
     Ok(Observed { run, ..seen.into() })
 }
 
@@ -118,10 +116,9 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunState>, Refusal> {
     };
 
     let log = command_runs::log_name(command);
-    optional(folder.remove(&log)).map_err(unobserved(&name))?;
-    let run = random_hex::<8>().map_err(unobserved(&name))?;
-    let mut go_on = || ControlFlow::Continue(());
-    let exit = command_runs::run(raw, configured, &folder, &log, &mut go_on);
+    optional(folder.remove(&log)).map_err(cannot_observe(&name))?;
+    let run = random_hex::<8>().map_err(cannot_observe(&name))?;
+    let exit = command_runs::run(raw, configured, &folder, &log, &mut || Continue(()));
     let seen = if exit.has_passed() {
         RunState::Passed
     } else {
@@ -132,8 +129,7 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunState>, Refusal> {
         command: command.to_owned(),
         exit,
     };
-    let noted = raw.note(ENDED, &end);
-    noted.map_err(Refusal::Store)?;
+    raw.note(ENDED, &end)?;
     Ok(Observed {
         seen,
         run: end.run,
@@ -149,7 +145,7 @@ pub fn wait_for(raw: &Raw, file: &str) -> Result<Observed<bool>, Refusal> {
     let subject = text::one_line(raw.path(file).as_str(), 300);
     is_file(raw, file)
         .map(Observed::from)
-        .map_err(unobserved(&subject))
+        .map_err(cannot_observe(&subject))
 }
 
 /// Returns whether a regular file exists, even an empty one. A folder does not count, and a pipe or

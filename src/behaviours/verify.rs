@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::command_runs::{self, CommandEnd, Exit, MAX_TAIL_CHARS, tail, unobserved};
+use super::command_runs::{self, CommandEnd, Exit, MAX_TAIL_CHARS, cannot_observe, tail};
 use crate::files::{Folder, optional};
 use crate::machine::table::PhaseInfo;
 use crate::machine::{LoopFacts as _, Raw, Refusal, Table};
@@ -46,8 +46,9 @@ pub fn is_used_in(raw: &Raw) -> bool {
 }
 
 fn verifies(phase: &PhaseInfo) -> bool {
-    let behaviour = phase.on_stop.as_ref();
-    behaviour.is_some_and(|behaviour| behaviour.parameter("verify").is_some())
+    phase
+        .on_stop
+        .is_some_and(|behaviour| behaviour.parameter("verify").is_some())
 }
 
 /// Sets the program's commands in a loop, if its phase has the work verified.
@@ -83,37 +84,43 @@ fn load(raw: &Raw) -> Result<Vec<Command>, String> {
         Some(Err(why)) => return Err(text::one_line(why, MAX_COMMAND_CHARS)),
         _ => return Err("no commands verify the work here".to_owned()),
     };
-    let count = lines.len();
-    if count > MAX_COMMANDS {
-        return Err(format!(
-            "expected at most {MAX_COMMANDS} commands, found {count}"
-        ));
+    if lines.len() > MAX_COMMANDS {
+        let count = lines.len();
+        let problem = format!("expected at most {MAX_COMMANDS} commands, found {count}");
+        return Err(problem);
     }
-    let permissions = facts.permissions.get();
-    let commands = lines.iter().zip(1..).map(|(line, number)| {
-        let problem = match line.chars().count() {
-            _ if line.trim().is_empty() => "is empty",
-            count if count > MAX_COMMAND_CHARS => "has more than 1,000 characters",
-            // The user must see the whole line that they allow.
-            _ if text::exact(line) != *line => "has characters that cannot be shown",
-            _ => {
-                let allowed = permissions.and_then(|permissions| {
-                    let is_allowed = permissions.allow_commands.contains(line);
-                    let shell = is_allowed.then(|| ConfiguredCommand::from_shell(line));
-                    permissions.commands.get(line).cloned().or(shell)
-                });
-                let line = line.clone();
-                return Ok(Command { line, allowed });
-            }
-        };
-        let short = text::one_line(&text::shown(line), 200);
-        Err(format!("command {number} {problem}: {short}"))
-    });
-    commands.collect()
+    let mut commands = Vec::new();
+    for (line, number) in lines.iter().zip(1..) {
+        if let Some(problem) = line_problem(line) {
+            let short = text::one_line(&text::shown(line), 200);
+            return Err(format!("command {number} {problem}: {short}"));
+        }
+        let allowed = facts.permissions.get().and_then(|permissions| {
+            let is_allowed = permissions.allow_commands.contains(line);
+            let shell = is_allowed.then(|| ConfiguredCommand::from_shell(line));
+            permissions.commands.get(line).cloned().or(shell)
+        });
+        let line = line.clone();
+        commands.push(Command { line, allowed });
+    }
+    Ok(commands)
+}
+
+/// Returns the problem of a command's line, or `None` if the user can read and allow it.
+fn line_problem(line: &str) -> Option<&'static str> {
+    if line.trim().is_empty() {
+        Some("is empty")
+    } else if line.chars().count() > MAX_COMMAND_CHARS {
+        Some("has more than 1,000 characters")
+    } else if text::exact(line) != line {
+        Some("has characters that cannot be shown")
+    } else {
+        None
+    }
 }
 
 /// A run of all commands that came to its end.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct VerifyRun {
     #[serde(rename = "before")]
     tree_before: String,
@@ -127,10 +134,9 @@ impl VerifyRun {
     fn newest(raw: &Raw, commands: &[Command]) -> Self {
         let is_of_these = |run: &Self| {
             let ends = run.commands.iter();
-            ends.map(|end| (&end.command, end.exit != Exit::NotAllowed))
-                .eq(commands
-                    .iter()
-                    .map(|command| (&command.line, command.allowed.is_some())))
+            let ran = ends.map(|end| (&end.command, end.exit != Exit::NotAllowed));
+            let given = commands.iter();
+            ran.eq(given.map(|command| (&command.line, command.allowed.is_some())))
         };
         let journal = raw.visit_journal().unwrap_or_default();
         let mut entries = journal.iter().rev();
@@ -138,9 +144,8 @@ impl VerifyRun {
         newest.filter(is_of_these).unwrap_or_else(|| {
             let ends = commands.iter().map(|command| command.end(Exit::NotAllowed));
             Self {
-                tree_before: String::new(),
                 commands: ends.collect(),
-                tree_after: String::new(),
+                ..Self::default()
             }
         })
     }
@@ -194,13 +199,13 @@ fn log_name(number: usize) -> String {
 }
 
 /// Returns the tree id of the work tree without our own files. It is empty if git has none.
-fn tree(raw: &Raw) -> String {
+fn work_tree_id(raw: &Raw) -> String {
     tree_id(raw.store(), None).unwrap_or_default()
 }
 
 /// Returns the results of the commands for users and models: each with its end and last output, or
 /// why it was not run. Empty if the loop's phase has nothing verified.
-pub fn text(raw: &Raw) -> String {
+pub fn render_results(raw: &Raw) -> String {
     if !is_used_in(raw) {
         return String::new();
     }
@@ -222,7 +227,7 @@ pub fn text(raw: &Raw) -> String {
 }
 
 /// Returns a high finding for each command that failed in the newest run.
-pub fn failed(raw: &Raw) -> Vec<Finding> {
+pub fn failed_findings(raw: &Raw) -> Vec<Finding> {
     let run = VerifyRun::newest(raw, &load(raw).unwrap_or_default());
     let findings = run.failed().map(|command| {
         let line = text::one_line(&text::shown(&command.command), 200);
@@ -254,34 +259,36 @@ fn run(
     if commands.iter().all(|command| command.allowed.is_none()) {
         return Ok(Some(VerifyRun::newest(raw, commands)));
     }
-    let mut line = Some(WAITS);
+    let mut event = RoundEvent::Line(WAITS);
+    let mut has_waited = false;
     let (folder, _lock) = loop {
         if let Some(locked) = command_runs::lock(raw, SUBJECT)? {
             break locked;
         }
-        let event = line.take().map_or(RoundEvent::Tick, RoundEvent::Line);
         if listener(event).is_break() {
             return Ok(None);
         }
+        event = RoundEvent::Tick;
+        has_waited = true;
         std::thread::sleep(POLL_INTERVAL);
     };
 
-    let tree_before = tree(raw);
+    let tree_before = work_tree_id(raw);
     let newest = VerifyRun::newest(raw, commands);
     let is_same_tree = !tree_before.is_empty() && newest.tree_before == tree_before;
-    if is_same_tree && (line.is_none() || newest.problem(raw).is_none()) {
+    if is_same_tree && (has_waited || newest.problem(raw).is_none()) {
         return Ok(Some(newest));
     }
-    let ended = perform(raw, &folder, commands, listener).map_err(unobserved(SUBJECT))?;
+    let ended = perform(raw, &folder, commands, listener).map_err(cannot_observe(SUBJECT))?;
     let Some(commands) = ended else {
         return Ok(None);
     };
     let run = VerifyRun {
         tree_before,
         commands,
-        tree_after: tree(raw),
+        tree_after: work_tree_id(raw),
     };
-    raw.note(ENDED, &run).map_err(Refusal::Store)?;
+    raw.note(ENDED, &run)?;
     Ok(Some(run))
 }
 

@@ -69,7 +69,7 @@ impl Program {
         let raw = held.raw();
         let mut variables = self.extension.context(held, Timestamp::now());
         if let Some(asked) = self.question(held)? {
-            let question = loop_message::question(raw, &asked);
+            let question = loop_message::question_context(raw, &asked);
             variables.insert("question".to_owned(), question);
         }
         variables.extend(more);

@@ -28,7 +28,7 @@ pub(super) fn cancel_help(info: &ProgramInfo, id: &str, words: &str) -> String {
     let mut edges = info.table.edges();
     let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition));
     edge.map_or_else(String::new, |edge| {
-        let call = loop_message::call(id, &edge);
+        let call = loop_message::verb_line(id, &edge);
         format!("{words}:\n    {} {call}", info.program)
     })
 }

@@ -83,7 +83,7 @@ pub fn unchanged(raw: &Raw) -> String {
 fn open_commands(raw: &Raw) -> String {
     let behaviour = phase(raw).on_stop.as_ref();
     let asks = behaviour.is_some_and(|one| one.name == "ask");
-    let mut commands = Vec::from_iter(asks.then(|| loop_message::answering(raw)));
+    let mut commands = Vec::from_iter(asks.then(|| loop_message::answer_line(raw)));
     let verbs = loop_message::available_verbs(raw);
     commands.extend(verbs.into_iter().map(|verb| verb.command));
     text::command_lines(&commands)

@@ -56,14 +56,14 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
         }
     }
     let asked = question.ok().flatten();
-    let mut commands = Vec::from_iter(asked.as_ref().map(|_| loop_message::answering(raw)));
+    let mut commands = Vec::from_iter(asked.as_ref().map(|_| loop_message::answer_line(raw)));
     commands.extend(open_commands(info, raw, |verb| verb.person));
     let next = if commands.is_empty() {
         text::one_line(phase.doc, 200)
     } else {
         format!("the user continues it:{}", text::command_lines(&commands))
     };
-    NextAction::new(loop_message::awaited(raw, asked.as_ref()), next)
+    NextAction::new(loop_message::awaited_event(raw, asked.as_ref()), next)
 }
 
 fn end_turn(why: &str) -> NextAction {

@@ -108,7 +108,7 @@ fn take(
     };
     let mut chosen = None;
     for answer in answers {
-        if chosen.is_none() && asked.is(&answer.header, &answer.question) {
+        if chosen.is_none() && asked.matches(&answer.header, &answer.question) {
             if !asked.offers(&answer.options) {
                 return Err(ALTERED.to_owned());
             }

@@ -185,8 +185,8 @@ impl Review<'_> {
             persona: self.persona(),
             context: extension.context(self.held, Timestamp::now()),
             earlier: extension.earlier_findings(self.held),
-            verified: verify::text(raw),
-            failed: verify::failed(raw),
+            verified: verify::render_results(raw),
+            failed: verify::failed_findings(raw),
         };
         for pair in self.reviewers.windows(2) {
             let report = round::run(&prompt, &pair[0], listener)?;
@@ -239,7 +239,7 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> CommandResult {
             return Err(Failure::refuse(problem, &messages::unchanged(raw)));
         }
     };
-    out::text(&format!("\n{}\n\n", verify::text(raw)));
+    out::text(&format!("\n{}\n\n", verify::render_results(raw)));
     match ran.problem(raw) {
         None => {
             console.line("all commands passed on the work tree as it is");

@@ -233,7 +233,7 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
     let edge = info.table.edges_at(&transition, raw.phase()).next();
     let call = edge.map_or_else(
         || format!("{name} {id}"),
-        |edge| loop_message::call(id.as_str(), &edge),
+        |edge| loop_message::verb_line(id.as_str(), &edge),
     );
     let unchanged = || {
         let of_fault = refused.refusal.help().map(|help| help.to_string());

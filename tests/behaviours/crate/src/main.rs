@@ -82,7 +82,7 @@ macro_rules! step {
                     }
                     Ok(Step::Waits(held)) => {
                         let question = question::question(held.raw(), None).unwrap();
-                        println!("waits\n{}", loop_message::awaited(held.raw(), question.as_ref()));
+                        println!("waits\n{}", loop_message::awaited_event(held.raw(), question.as_ref()));
                     }
                     Ok(Step::Over(_)) => println!("over"),
                     Err(refused) => println!("refused {refused}"),
@@ -104,7 +104,7 @@ macro_rules! person {
             ["answer", header, asked, answer] => {
                 let question = question::question(held.raw(), None).unwrap();
                 let answer = question
-                    .filter(|question| question.is(header, asked))
+                    .filter(|question| question.matches(header, asked))
                     .and_then(|question| question.answer(answer, true).unwrap());
                 answer.map(|answer| answer.transition)
             }
