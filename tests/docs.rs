@@ -351,8 +351,9 @@ fn texts_below(folder: &Path) -> String {
 fn modules_use_only_those_below() {
     let page = read("docs/architecture.md");
     let rows = page.lines().filter_map(|row| row.strip_prefix("| `src/"));
-    let modules = rows.filter_map(|row| Some(row.split_once("/`")?.0));
-    let modules: Vec<&str> = modules.collect();
+    let modules: Vec<&str> = rows
+        .filter_map(|row| Some(row.split_once("/`")?.0))
+        .collect();
     assert_eq!(modules.len(), 8, "{modules:?}");
     for (at, module) in modules.iter().enumerate() {
         let texts = texts_below(&root().join("src").join(module));

@@ -1,7 +1,7 @@
 //! The commands in the user's configuration, which `run` may start.
 //!
 //! A machine only names a command, and a project's own file cannot add any, so that a cloned
-//! repository runs none of its own programs.
+//! repository can run none of its programs.
 
 use std::time::Duration;
 

@@ -57,7 +57,7 @@ impl Environment {
         }
     }
 
-    /// Sets one variable to this value, regardless of ours.
+    /// Sets one variable to this value, instead of the one in our environment.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.fixed.push((name.into(), value.into()));

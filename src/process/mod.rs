@@ -59,7 +59,7 @@ pub struct Call<'a> {
 pub enum Event<'a> {
     /// The child wrote a line, which is not blank: its bytes without the line end, at most 4 MiB.
     Line(Stream, &'a [u8]),
-    /// At least every 20 milliseconds, and whenever the child writes.
+    /// A tick, at least every 20 milliseconds and whenever the child writes.
     Tick,
 }
 

@@ -1,4 +1,4 @@
-//! Hostile files in place of the program's: no command follows a symlink, waits for a pipe or reads
+//! Hostile files in place of program files: no command follows a symlink, waits for a pipe or reads
 //! an endless file.
 
 use std::path::Path;

@@ -9,7 +9,7 @@ use sha2::Sha256;
 /// The length of a seal, which is written in hexadecimal digits.
 const SEAL_BYTES: usize = 16;
 
-/// Changes each line of a loop's journal, and seals it with the user's key. Keeps the document.
+/// Changes each line of the journal and seals it with the user's key. Keeps the document.
 ///
 /// `folder` is the state folder, and `home` the program's folder in the user's state home.
 ///

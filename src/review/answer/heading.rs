@@ -12,11 +12,11 @@ use super::severity::{
 use super::{Cause, item};
 use crate::review::findings::Severity;
 
-/// What a heading says.
+/// The meaning of a heading.
 pub(super) enum Heading<'t> {
     /// The items below have a severity: `High`, `High (2)`.
     Severity(SeverityWords),
-    /// It is a finding with this severity and text.
+    /// A finding with this severity and text.
     Finding(Severity, &'t str),
     /// The items below are findings, of which it may announce a number: `Issues (3)`.
     List(Option<usize>),
@@ -26,7 +26,7 @@ pub(super) enum Heading<'t> {
     Other,
 }
 
-/// Returns what a heading says that is above these parts.
+/// Returns the meaning of a heading above these parts.
 pub(super) fn heading<'t>(title: &'t str, below: &[Part]) -> Heading<'t> {
     let text = item::bullet(title).unwrap_or(title);
     let is_summary = is_summary_title(title);

@@ -30,7 +30,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the scratch folders of the project's processes. The home is the temporary folder.
+/// Returns the scratch folders of processes in the project. The home is the temporary folder.
 fn scratch(project: &Project) -> Vec<String> {
     let all = names(&project.home).into_iter();
     all.filter(|name| name.starts_with("claudex-")).collect()

@@ -187,7 +187,7 @@ impl Project {
         ran.exits(0);
     }
 
-    /// Gives a command the project's environment. Only PATH is from this machine.
+    /// Sets the environment of the project for a command. Only PATH is from this machine.
     fn clean(&self, mut command: Command) -> Command {
         self.add_fakes(&command);
         command.env_clear();

@@ -4,7 +4,7 @@ use super::Project;
 use super::seal::rewrite_journal;
 
 impl Project {
-    /// Changes every line of a loop's journal and the state file. Seals with the user's key.
+    /// Changes every line of the journal and the state file of a loop. Seals with the user's key.
     pub(crate) fn rewrite(&self, id: &str, edit: impl Fn(&str) -> String) {
         rewrite_journal(&self.folder(), &self.state_home(), id, &edit).unwrap();
         let state = edit(&self.state(id));

@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-/// Returns the path of a loop's state file, quoted for [`Line`](crate::support::Line).
+/// Returns the quoted path of the state file for [`Line`](crate::support::Line).
 fn state_path_argument(project: &Project, id: &str) -> String {
     format!("{:?}", project.state_path(id))
 }
