@@ -194,8 +194,8 @@ impl Running {
         }
     }
 
-    /// Returns the end of a child that we did not end. If a signal ended it (a shell then exits with
-    /// a status above 128), its whole session may be ending: the watcher has a moment to say so.
+    /// Returns the end of a child that ended itself. After a signal (a shell then exits with a status
+    /// above 128) its whole session may be ending, so the watcher has a moment to ask for a stop.
     fn own_end(&mut self, status: ExitStatus, watch: &mut Watch<'_>) -> ProcessEnd {
         let signalled = status.code().is_none_or(|code| code > 128);
         let exited = Instant::now();

@@ -1,7 +1,7 @@
 //! Reads a reviewer's answer: JSON by the schema, or Markdown.
 //!
-//! Every item of an answer is counted, or the whole answer is unreadable. A clean answer has no other text, since a sentence around it
-//! may say the opposite; text around findings is fine if it has no items. docs/reviewers.md has the table of forms.
+//! Every item of an answer is counted, or the whole answer is unreadable. A clean answer has no
+//! other text, which could mean the opposite. docs/reviewers.md has the table of forms.
 
 mod heading;
 mod item;
@@ -19,7 +19,7 @@ use super::cause::{Cause, CauseKind};
 use super::findings::{CLEAN_LINE, Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS, Severity};
 use crate::text;
 
-/// The JSON Schema of an answer, in the form that strict structured output takes: every property required, nothing else
+/// The JSON Schema of an answer, for strict structured output: each property required, no other
 /// allowed.
 pub const SCHEMA: &str = include_str!("answer/schema.json");
 
@@ -82,7 +82,7 @@ struct Entry {
 /// Reads an answer. A clean one has no findings.
 ///
 /// # Errors
-/// Returns an error if the answer has no verdict, or an item that cannot be counted. None of them means clean.
+/// Returns an error if the answer has no verdict, or an item that cannot be counted.
 pub fn read(answer: &str) -> Result<Findings, Cause> {
     let bytes = answer.len();
     if bytes > MAX_ANSWER_BYTES {
@@ -166,7 +166,7 @@ fn without_fence(answer: &str) -> &str {
     }
 }
 
-/// Returns the JSON answers of a text, each with its place. They begin a line: text within a sentence is quoted.
+/// Returns the JSON answers of a text, each with its place. Each begins a line.
 fn values(text: &str) -> Result<Vec<(Range<usize>, Answer)>, Cause> {
     let mut found = Vec::new();
     let is_object = serde_json::from_str::<Map<String, Value>>(text).is_ok();
@@ -243,7 +243,7 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
     Err(Cause::not_a_verdict(problem))
 }
 
-/// Returns whether a JSON value is, or has in it, a list that may have findings: of objects or sentences, not of paths or words.
+/// Returns whether a JSON value has a list that may have findings: of objects or sentences.
 fn has_items(value: &Value) -> bool {
     let is_item = |item: &Value| match item {
         Value::String(text) => text.contains(' '),
@@ -289,7 +289,7 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
         line: line
             .and_then(|line| line.trim_matches(['"', ' ']).parse().ok())
             .filter(|line| *line > 0),
-        // As it is: a patch with other bytes is another patch. The caller that shows it makes it plain.
+        // Unchanged: a patch with other bytes is another patch. The caller cleans it to show it.
         patch: (entry.patch.clone())
             .filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES),
         ..Finding::new(severity, problem)

@@ -61,8 +61,8 @@ fn section_words(title: &str) -> Option<SeverityWords> {
     severity_words(title).or_else(none)
 }
 
-/// Returns the severity that exactly one part below a heading states for it: the next part, or a later one of the same kind that
-/// begins with it.
+/// Returns the severity of a heading, if exactly one part below states it: the next one, or a later
+/// one of its kind that begins with it.
 fn stated_below(title: &str, below: &[Part]) -> Option<Severity> {
     let next = below.first()?;
     let is_list = is_list_title(title) && !is_numbered(title);
@@ -73,8 +73,8 @@ fn stated_below(title: &str, below: &[Part]) -> Option<Severity> {
     only(next.stated().into_iter().chain(rest))
 }
 
-/// Returns whether an answer without findings says that there are none: by the clean line at its end, or in each of the three
-/// sections. It has no other text.
+/// Returns whether an answer is clean: it ends with the clean line, or each of the three sections
+/// has it, and there is no other text.
 pub(super) fn says_none(parts: &[Part]) -> Result<bool, Cause> {
     let mut has_line = false;
     let mut section = Vec::new();

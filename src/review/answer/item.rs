@@ -5,7 +5,7 @@ use crate::review::findings::{
 };
 use crate::text;
 
-/// Returns the lines of a list item, a paragraph, a quotation or a code block without bullets, fences and white space; at least one.
+/// Returns the lines of a part without bullets, fences and white space; at least one.
 pub(super) fn lines(block: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut in_code = false;
@@ -48,7 +48,7 @@ pub(super) fn bullet(line: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
 }
 
-/// Returns the text behind a bullet that Markdown does not know: `\u{2022}`, `\u{25aa}`, `\u{2013}`, `(1)`, `a)`.
+/// Returns the text behind a bullet that is none in Markdown: `\u{2022}`, `\u{2013}`, `(1)`, `a)`.
 pub(super) fn other_bullet(line: &str) -> Option<&str> {
     let sign = ['\u{2022}', '\u{2023}', '\u{25aa}', '\u{25e6}'];
     let (counter, text) = line.split_once(") ").unwrap_or_default();
@@ -61,7 +61,7 @@ pub(super) fn other_bullet(line: &str) -> Option<&str> {
         .or(is_counter.then_some(text))
 }
 
-/// Returns whether a text is a question, a quotation or struck out: none of these states that nothing was found.
+/// Returns whether a text is a question, a quotation or struck out, and so states nothing.
 pub(super) fn is_doubtful(text: &str) -> bool {
     text.contains(['>', '<', '|', '?', '"', '~'])
 }
@@ -88,7 +88,7 @@ pub(super) fn add_detail(finding: &mut Finding, line: &str) {
     }
 }
 
-/// Splits `line 12: text`, `src/a.rs:12: text` and, for a name with white space in it, `` `a b.rs:12`: text ``.
+/// Splits `line 12: text`, `src/a.rs:12: text` and `` `a b.rs:12`: text ``.
 fn place(body: &str) -> (Option<&str>, Option<u32>, &str) {
     let is_line = body
         .get(..5)
@@ -115,7 +115,7 @@ fn place(body: &str) -> (Option<&str>, Option<u32>, &str) {
     found.unwrap_or((None, None, body))
 }
 
-/// Splits `what (recommendation)` at the bracket that the last `)` closes. A call such as `retry()` is part of the text.
+/// Splits `what (recommendation)` at the last bracket. A call such as `retry()` is text.
 fn split_recommendation(body: &str) -> (&str, Option<&str>) {
     let inner = body
         .strip_suffix(')')

@@ -16,13 +16,13 @@ pub(super) const LINE_LEVEL: u8 = 6;
 const MAX_NESTING: u8 = 4;
 /// The deepest indentation of a bullet. With more it would be code.
 const MAX_INDENT: &str = "   ";
-/// Characters in front of a line that is no heading: white space, quotations, tables, HTML and bullets.
+/// Characters in front of a line that is not a heading: space, quotations, tables, HTML, bullets.
 const NOT_MARKS: [char; 9] = [' ', '\t', '>', '"', '|', '<', '~', '-', '+'];
 
 /// A part of an answer: a block, an item of a list, or a row of a table.
 pub(super) struct Part {
     pub(super) tag: Tag<'static>,
-    /// For an item above nested ones, such as `- **High**`: the number of items around them. It is a heading.
+    /// An item above nested ones, such as `- **High**`, is a heading: the count of items around it.
     nesting: u8,
     /// The line, from 1.
     pub(super) line: usize,
@@ -31,7 +31,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Returns the level of a heading. A numbered line in bold, and an item above nested ones, are below all others.
+    /// Returns the level of a heading. A numbered bold line and an item above others come last.
     pub(super) fn level(&self) -> Option<u8> {
         match self.tag {
             Tag::Item => (self.nesting > 0).then_some(LINE_LEVEL + self.nesting),
@@ -49,7 +49,7 @@ impl Part {
         [Tag::Item, Tag::TableRow].contains(&self.tag)
     }
 
-    /// Returns the severity that one line of a paragraph, or the first line of an item, states: `**Severity:** High`.
+    /// Returns the severity that a paragraph or the first line of an item states.
     pub(super) fn stated(&self) -> Option<Severity> {
         match self.tag {
             Tag::Paragraph => stated_among(self.text.lines()),
@@ -75,13 +75,13 @@ impl Part {
     }
 }
 
-/// Returns the parts of an answer. Every character that is not white space or a rule is in one of them.
+/// Returns the parts of an answer, with every character but white space and rules.
 pub(super) fn parts(answer: &str) -> Vec<Part> {
     parts_of(&with_headings(answer), 0, 0)
 }
 
-/// Returns a plain text in which lines with a severity in front, such as `**High:**` and `[P1] text`, titles of praise and numbered
-/// lines in bold are headings, and `\u{2022}`, `(1)` and `a)` are bullets. The lines keep their numbers.
+/// Makes Markdown headings of lines such as `**High:**`, `[P1] text`, titles of praise and numbered
+/// bold lines, and bullets of `\u{2022}`, `(1)` and `a)`. The lines keep their numbers.
 fn with_headings(answer: &str) -> String {
     let mut lines = String::with_capacity(answer.len());
     let mut is_code = false;

@@ -1,8 +1,8 @@
 //! The findings of a Markdown answer: every item is counted, or the whole answer is unreadable.
 //!
-//! A severity is in a heading, in front of an item or at its end, or in a cell of its table row. An item without one is high,
-//! if anything in the answer has a severity. docs/reviewers.md has the forms that are read. Nothing found has to be said by the
-//! clean line, or by three sections that each say so, and by nothing else.
+//! A severity is in a heading, in front of an item or at its end, or in a cell of its table row. If
+//! anything in the answer has one, an item without is high. A clean answer has the clean line, or
+//! three sections with it, and nothing else. docs/reviewers.md has the forms that are read.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ const CELL_GAP: &str = " \u{2014} ";
 /// Longest part of a text that an error quotes, in characters.
 const MAX_QUOTE_CHARS: usize = 60;
 
-/// Reads a text. Returns `None` if it has no verdict. `is_rated`: the answer has a severity outside of this text.
+/// Reads a text. Returns `None` if it has no verdict. `is_rated`: a severity is outside of it.
 pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cause> {
     let parts = parts(answer);
     let first = parts.first().and_then(Part::level);
@@ -91,14 +91,14 @@ struct Section {
     /// The number of findings before it.
     before: usize,
     says_none: bool,
-    /// The heading, if its words are unknown. It is a detail of each item, as it may be what is wrong.
+    /// The heading, if its words are unknown. It may be the problem: each item has it as a detail.
     unknown_title: Option<String>,
     /// Whether text that is no item belongs to the last finding.
     has_items: bool,
     /// Whether paragraphs in front of its items are no findings.
     is_title: bool,
-    /// Text that is not counted: a quotation or code, which is fine if an item follows, or text after a word for none, which is
-    /// fine at the end of the answer.
+    /// Text that is not counted: a quotation or code, which an item has to follow, or text after a
+    /// word for none, which has to end the answer.
     uncounted: Option<Cause>,
 }
 
@@ -112,7 +112,7 @@ struct Reader {
     findings: Vec<Finding>,
     /// The number of findings that the heading of a list announces: `Findings (3)`.
     announced: usize,
-    /// The places of the findings that may repeat another one: rows of tables, and items outside of sections.
+    /// The indices of findings that may repeat another one: table rows, items outside of sections.
     summary: Vec<usize>,
     /// Whether anything in the answer has a severity, or is a list of findings.
     is_rated: bool,
@@ -336,7 +336,7 @@ impl Reader {
         self.section.has_items || matches!(self.place, Place::Finding(_))
     }
 
-    /// Adds a finding, with the heavier one of its severity and that of the section around it. One without any is high.
+    /// Adds a finding with the heavier of its own and its section's severity, or else high.
     fn add(&mut self, severity: Option<Severity>, text: &str, rest: &[String]) {
         self.is_rated |= severity.is_some();
         let heavier = self.section.severity.into_iter().chain(severity).min();
@@ -365,7 +365,7 @@ impl Reader {
     }
 }
 
-/// Drops each item of a summary that has the severity of another finding, and its title as the text or a cell.
+/// Drops each item of a summary that repeats another finding: its severity, place and title.
 fn without_repeats(mut findings: Findings, summary: &[usize]) -> Findings {
     let key = |one: &Finding, text: &str| (one.severity, one.file.clone(), one.line, words(text));
     let is_summary = |at: usize| summary.binary_search(&at).is_ok();

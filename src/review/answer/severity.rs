@@ -1,10 +1,10 @@
-//! The words in which reviewers say how severe a finding is, and that there is none.
+//! The words of reviewers for a severity, and for no finding.
 
 use super::item;
 use crate::review::findings::{CLEAN_LINE, Severity};
 
-/// The severities, each with the words that are its names, other words and signs for it. Of two readings of a word the heavier one
-/// is the safe one.
+/// The severities, each with its names, and with other words and signs for it. Of two readings of a
+/// word the heavier one is safe.
 const SEVERITIES: [(Severity, &str, &str); 3] = [
     (
         Severity::High,
@@ -77,7 +77,7 @@ fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether each word of a text is a number or in one of these lists, and one is in the first list.
+/// Returns whether each word is a number or in one of these lists, and one is in the first list.
 fn consists_of(text: &str, lists: &[&str]) -> bool {
     let plain = words(text);
     let mut words = plain.split_whitespace();
@@ -85,7 +85,7 @@ fn consists_of(text: &str, lists: &[&str]) -> bool {
         && words.all(|word| is_number(word) || is_among(word, lists))
 }
 
-/// Returns the lowercase words of a text, each between spaces. Everything but letters and digits separates words.
+/// Returns the lowercase words of a text, each between spaces. Other signs separate words.
 pub(super) fn words(text: &str) -> String {
     let words = text
         .split(|c: char| !c.is_alphanumeric())
@@ -93,15 +93,15 @@ pub(super) fn words(text: &str) -> String {
     words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
 }
 
-/// The severities that a text names, the heaviest first, and the number of findings that it announces.
+/// The severities that a text names, heaviest first, and the number of findings that it announces.
 #[derive(Debug, Default)]
 pub(super) struct SeverityWords {
     pub(super) severities: Vec<Severity>,
     pub(super) announced: Option<usize>,
 }
 
-/// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`, `\u{1f534}`. Returns `None` if another word or a
-/// quote is in the text.
+/// Reads `High`, `HIGH (2)`, `Critical / High severity:`, `3. Must fix`, `P1`, `\u{1f534}`. Returns
+/// `None` if the text has another word or a quote.
 pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     if text.len() > MAX_WORDS_BYTES || text.contains('"') {
         return None;
@@ -138,8 +138,8 @@ pub(super) fn severity_in(text: &str) -> Option<Severity> {
     severity_words(text)?.severities.first().copied()
 }
 
-/// Returns whether a line without `#` is a heading: a severity alone (`**High:**`), or one in front of a text (`[P1] text`), or
-/// beside one that is in bold as a whole (`**Orders are lost (High)**`).
+/// Returns whether a line without `#` is a heading: `**High:**`, `[P1] text`, or
+/// `**Orders are lost (High)**`, which is bold as a whole.
 pub(super) fn is_severity_line(line: &str) -> bool {
     match severity_words(line) {
         // `Impact: high` is a detail, and `High: 2` counts findings in another place.
@@ -168,7 +168,7 @@ pub(super) fn is_numbered(line: &str) -> bool {
     words.find(|word| !is_filler(word)).is_some_and(is_number)
 }
 
-/// Splits a severity from the text after it or before it: `[High] text`, `text (High)`. Of several ones the heaviest counts.
+/// Splits a severity from its text: `[High] text`, `text (High)`. Of several the heaviest counts.
 pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
     let found = [front_label(text), bracket_label(text), piece_label(text)];
     let labels = found.into_iter().flatten();
@@ -208,7 +208,7 @@ pub(super) fn is_remark(text: &str) -> bool {
     !begins_with_name(text) && front_label(text).is_some()
 }
 
-/// Splits `[High] text`, `**P1:** text`, `2. Must fix - text`, `Severity: High - text`, `HIGH text`, `\u{1f534} text`.
+/// Splits `[High] text`, `2. Must fix - text`, `Severity: High - text`, `\u{1f534} text`.
 fn front_label(text: &str) -> Option<(Severity, &str)> {
     let is_open = |c: char| !c.is_alphanumeric() && c != '"' && sign(c).is_none();
     let inner = text.trim_start_matches(is_open);
@@ -261,7 +261,7 @@ fn bracket_label(text: &str) -> Option<(Severity, &str)> {
     })
 }
 
-/// Splits `text - High`. In `F1 - High - text` and `text | High | place`, the severity stays in the text.
+/// Splits `text - High`. In `F1 - High - text` and `text | High | place`, the severity stays.
 fn piece_label(text: &str) -> Option<(Severity, &str)> {
     let pieces = text.split(" - ").flat_map(|part| part.split(PIECE_MARKS));
     let (severity, piece) = pieces
@@ -290,14 +290,14 @@ pub(super) fn stated_severity(line: &str) -> Option<Severity> {
     severity_in(severity).filter(|_| is_stated)
 }
 
-/// Returns whether a paragraph or an item is the line for nothing found, perhaps in bold or with another case.
+/// Returns whether a paragraph or an item is the clean line, perhaps in bold or another case.
 pub(super) fn is_clean_line(text: &str) -> bool {
     let text = item::bullet(text.trim()).unwrap_or(text.trim());
     let plain = text.trim_matches(['*', '_', '.']);
     plain.eq_ignore_ascii_case(CLEAN_LINE.trim_end_matches('.'))
 }
 
-/// Returns whether a text only states that there is nothing: `None`, `- N/A`, `(none)`, `No high findings.`
+/// Returns whether a text only states that there is nothing: `- N/A`, `(none)`, `No high findings.`
 pub(in crate::review) fn is_none(text: &str) -> bool {
     !text.contains('"') && text.split(". ").all(says_none)
 }
@@ -323,7 +323,7 @@ fn says_none(sentence: &str) -> bool {
         }
 }
 
-/// Returns whether a heading is that of a list of findings without a severity: `Issues`, `Round 2 findings`.
+/// Returns whether a heading is that of a list of findings: `Issues`, `Round 2 findings`.
 pub(super) fn is_list_title(text: &str) -> bool {
     consists_of(text, &[FILLERS, TASK_WORDS, "round"])
 }
@@ -333,7 +333,7 @@ pub(super) fn is_answer_title(text: &str) -> bool {
     is_list_title(text) || consists_of(text, &["review", "code plan round report"])
 }
 
-/// Returns whether a heading is one below which a reviewer sums up: `Summary`, `Overall verdict: not yet`, `Code review`.
+/// Returns whether a heading is that of a summary: `Summary`, `Overall verdict: not yet`.
 pub(super) fn is_summary_title(text: &str) -> bool {
     let title = text.split(':').next().unwrap_or(text);
     consists_of(title, &[SUMMARY_WORDS, FILLERS])

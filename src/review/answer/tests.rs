@@ -47,7 +47,7 @@ fn findings(answer: &str) -> Vec<Finding> {
     read(answer).unwrap()
 }
 
-/// Each form of the file begins with the line that it comes to: its counts, or the reason why it is unreadable.
+/// The first line of each form in the file is its result: its counts, or why it is unreadable.
 #[test]
 fn form_counts_every_item_or_is_unreadable() {
     let forms = include_str!("tests/forms.md").split("\n=====\n");
