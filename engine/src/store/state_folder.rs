@@ -298,7 +298,9 @@ impl Store {
     pub(super) fn make(&self) -> Result<(), StoreError> {
         let make = || {
             let here = make_all(&self.base, &self.folder)?;
-            if here.metadata(IGNORE)?.is_none_or(|found| found.size == 0) {
+            let has_rules = here.metadata(IGNORE)?.is_some_and(|found| found.size > 0);
+            // The project itself is not to be ignored.
+            if !has_rules && self.folder != self.root {
                 here.replace(IGNORE, b"*\n")?;
             }
             Ok(())
