@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value as Json;
 
-use super::edge::step;
+use super::edge::{EdgeAt, step};
 use super::table::{ModeInfo, PhaseInfo};
 use super::{Actor, EvidenceRecord, Machine, Raw, Refusal, Refused};
 use crate::store::{Beginning, Fields, Import, LoopId, Record, Store, misfit};
@@ -196,20 +196,7 @@ impl<M: Machine> Held<M> {
         transition: &M::Transition,
         evidence: Option<&EvidenceRecord>,
     ) -> Result<Self, Refused<Self>> {
-        let stepped = step::<M>(self.raw.phase(), &self.fields, transition);
-        let committed = stepped.and_then(|(edge, after)| {
-            // serde writes a transition with arguments as `{"more":{"rounds":2}}`.
-            let json = serde_json::to_value(transition).unwrap_or_default();
-            let args = json.get(edge.transition).cloned();
-            let before = to_map(&*self.fields);
-            let mut edits = to_map(&after);
-            edits.retain(|name, value| before.get(name) != Some(value));
-            let record = self.raw.commit(edge, args, edits, evidence)?;
-            // Data that Rust set is in the document only.
-            let fields = read_fields::<M>(&record, edge.to).unwrap_or(after);
-            Ok((edge, record, fields))
-        });
-        match committed {
+        match self.commit(transition, evidence) {
             Ok((edge, record, fields)) => Ok(Self {
                 raw: Box::new(self.raw.into_next(record, edge)),
                 fields: Box::new(fields),
@@ -217,18 +204,34 @@ impl<M: Machine> Held<M> {
             Err(refusal) => Err(Refused::new(self, refusal)),
         }
     }
+
+    /// Commits the open edge of a transition. Returns it with the loop and the fields after it.
+    fn commit(
+        &self,
+        transition: &M::Transition,
+        evidence: Option<&EvidenceRecord>,
+    ) -> Result<(EdgeAt, Record, M::Fields), Refusal> {
+        let (edge, after) = step::<M>(self.raw.phase(), &self.fields, transition)?;
+        // serde writes a transition with arguments as `{"more":{"rounds":2}}`.
+        let json = serde_json::to_value(transition).unwrap_or_default();
+        let args = json.get(edge.transition).cloned();
+        let before = to_map(&*self.fields);
+        let mut edits = to_map(&after);
+        edits.retain(|name, value| before.get(name) != Some(value));
+        let record = self.raw.commit(edge, args, edits, evidence)?;
+        // Data that Rust set is in the document only.
+        let fields = read_fields::<M>(&record, edge.to).unwrap_or(after);
+        Ok((edge, record, fields))
+    }
 }
 
 /// Reads the fields of a loop in a phase. A missing field has its initial value.
 pub(super) fn read_fields<M: Machine>(record: &Record, phase: usize) -> Result<M::Fields, String> {
     let mut fields = Fields::new();
-    let here = M::TABLE
-        .state
-        .declared
-        .iter()
-        .filter(|one| one.exists_in(phase));
-    for field in here.filter(|field| !field.is_held()) {
-        fields.insert(field.name.to_owned(), record.value(field)?);
+    for field in M::TABLE.state.declared {
+        if field.exists_in(phase) && !field.is_held() {
+            fields.insert(field.name.to_owned(), record.value(field)?);
+        }
     }
     M::Fields::deserialize(Json::Object(fields))
         .map_err(|error| misfit(M::TABLE.name, error, "the machine's fields"))

@@ -26,10 +26,8 @@ impl Store {
                 "a review of loop {id} is running"
             )));
         }
-        let phase = self
-            .newest(id)
-            .ok()
-            .and_then(|(newest, _)| newest.change.to);
+        let newest = self.newest(id).ok();
+        let phase = newest.and_then(|(newest, _)| newest.change.to);
         let (here, _lock) = self.lock(LOCK)?;
         if !self.spec.is_terminal(phase.as_deref()) {
             here.make_subfolder(Utf8Path::new(ARCHIVE).join(UNFINISHED))
@@ -101,23 +99,18 @@ impl Store {
 
     /// Returns the archived loops that are not over, newest first.
     pub fn archived(&self) -> Vec<ListedLoop> {
-        let unfinished = Utf8Path::new(ARCHIVE).join(UNFINISHED);
-        let names = self
-            .open_folder()
-            .and_then(|here| here.subfolder(unfinished)?.names());
-        let ids = (names.unwrap_or_default().into_iter())
-            .filter_map(|name| LoopId::parse(&name, self.spec.ids).ok());
+        let names = self.names_in(&self.folder.join(ARCHIVE).join(UNFINISHED));
+        let ids = names
+            .iter()
+            .flat_map(|name| LoopId::parse(name, self.spec.ids));
         let listed = ids.filter_map(|id| self.listed_in_archive(&id));
         newest_first(listed.filter(|one| !one.terminal))
     }
 
     /// Returns the number of loops in the archive, those that are over included.
     pub fn archived_count(&self) -> usize {
-        let names = self
-            .open_folder()
-            .and_then(|here| here.subfolder(ARCHIVE)?.names());
-        let names = names.unwrap_or_default().into_iter();
-        names.filter(|name| name != UNFINISHED).count()
+        let names = self.names_in(&self.folder.join(ARCHIVE));
+        names.iter().filter(|name| *name != UNFINISHED).count()
     }
 
     /// Archives this user's unfinished loops, untouched for this long and without a running review.

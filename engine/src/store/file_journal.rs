@@ -101,11 +101,11 @@ impl Store {
         let sealer = self.sealer(id)?;
         // The mark is read first, because another process may append a line and its mark meanwhile.
         let mark = sealer.mark(id);
-        let read = |length: u64| sealer.read_lines(id, &file, length.min(MAX_JOURNAL), since);
         let length = file.metadata().or_io("read", &path)?.len();
-        let lines = read(length).or_io("read", &path)?;
-        let lines =
-            lines.ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))?;
+        let lines = sealer
+            .read_lines(id, &file, length.min(MAX_JOURNAL), since)
+            .or_io("read", &path)?
+            .ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))?;
         match lines.last().map_or(0, |line| line.end) {
             0 => Err(self.foreign_journal(id, NOT_WRITTEN)),
             end if end < mark.bytes => Err(self.foreign_journal(id, "its journal lost lines")),
@@ -126,10 +126,12 @@ impl Store {
         *lock(&self.sealer) = Some(sealer.clone());
         // The journal that is replaced may be longer.
         let _ = sealer.set_mark(id, &Mark::default());
-        let folder = here.make_subfolder(id.as_str());
+        let folder = here
+            .make_subfolder(id.as_str())
+            .or_io("create", self.loop_folder(id))?;
         Ok(SealedJournal {
             here,
-            folder: folder.or_io("create", self.loop_folder(id))?,
+            folder,
             length: 0,
             lines: Vec::new(),
             sealer,
@@ -215,17 +217,14 @@ impl Journal for Store {
         if let Some((document, name)) = prepared {
             let _ = document.rename(&name);
         }
-        let SealedJournal { sealer, mark, .. } = sealed;
-        let is_over = |change: &ChangeEntry| self.spec.is_terminal(change.to.as_deref());
-        let over = entry.change().map_or(mark.over, is_over);
-        let mark = Mark {
-            bytes,
-            over,
-            ..mark
-        };
-        let _ = sealer.set_mark(id, &mark);
+        let mut mark = sealed.mark;
+        mark.bytes = bytes;
+        if let Some(change) = entry.change() {
+            mark.over = self.spec.is_terminal(change.to.as_deref());
+        }
+        let _ = sealed.sealer.set_mark(id, &mark);
         if end == 0 {
-            let _ = sealer.keep_path(&self.top);
+            let _ = sealed.sealer.keep_path(&self.top);
         }
         Ok(())
     }
@@ -270,7 +269,7 @@ impl Journal for Store {
     }
 
     fn list(&self) -> BTreeSet<LoopId> {
-        let names = self.names().into_iter();
+        let names = self.names_in(&self.folder).into_iter();
         let id = |name: String| {
             let name = self.document_stem(&name).unwrap_or(&name);
             LoopId::parse(name, self.spec.ids).ok()

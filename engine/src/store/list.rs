@@ -50,7 +50,7 @@ impl Store {
 
     /// Returns the state files that were made by hand: those whose name is not an id.
     pub fn list_foreign(&self) -> Vec<ListedLoop> {
-        let names = self.names();
+        let names = self.names_in(&self.folder);
         let stems = names.iter().filter_map(|name| self.document_stem(name));
         let foreign = stems.filter(|stem| LoopId::parse(stem, self.spec.ids).is_err());
         self.list_each(foreign.map(LoopId::from_file_stem))
@@ -60,9 +60,9 @@ impl Store {
         newest_first(ids.filter_map(|id| self.list_one(id)))
     }
 
-    /// Returns the names in the state folder, or nothing if it cannot be read.
-    pub(super) fn names(&self) -> Vec<String> {
-        let names = self.open_folder().and_then(|here| here.names());
+    /// Returns the names in the state folder or one below it, or nothing if it cannot be read.
+    pub(super) fn names_in(&self, folder: &Utf8Path) -> Vec<String> {
+        let names = self.open_below_base(folder).and_then(|here| here.names());
         names.unwrap_or_default()
     }
 
