@@ -16,7 +16,7 @@ const NOTES_ONLY: &str = "(notes only)";
 
 /// A question that was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct DialogAnswer {
     /// The question's short label, as the agent wrote it.
     pub header: String,
     /// The question.
@@ -52,7 +52,7 @@ struct Question {
 
 /// Returns the answers in a PostToolUse event, in the order of the questions. An event of a
 /// subagent, or about another tool, has none.
-pub fn from_input(input: &Input) -> Vec<Answer> {
+pub fn from_input(input: &Input) -> Vec<DialogAnswer> {
     let is_ours = input.event == Some(Event::PostToolUse)
         && input.tool_name.as_deref() == Some(TOOL)
         && !input.is_subagent();
@@ -70,10 +70,10 @@ pub fn from_input(input: &Input) -> Vec<Answer> {
 
 impl Question {
     /// Returns the answer, or `None` if it is blank.
-    fn answer(&self, text: &str) -> Option<Answer> {
+    fn answer(&self, text: &str) -> Option<DialogAnswer> {
         let options: Vec<_> = self.options.iter().map(label_and_rest).collect();
         let is_chosen = options.iter().any(|(label, _)| label == text.trim());
-        (!text.trim().is_empty()).then(|| Answer {
+        (!text.trim().is_empty()).then(|| DialogAnswer {
             header: self.header.clone(),
             question: self.question.clone(),
             text: text.to_owned(),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     /// Returns the answer to one question with the options `Yes` and `No`.
-    fn answer_to(is_multiple: bool, answer: &Value) -> Option<Answer> {
+    fn answer_to(is_multiple: bool, answer: &Value) -> Option<DialogAnswer> {
         let options =
             json!([{"label": " Yes ", "description": "a", "preview": "b"}, {"label": "No"}]);
         let questions = json!([

@@ -36,7 +36,7 @@ pub struct Input {
     #[serde(deserialize_with = "deserialize_non_blank")]
     pub agent_id: Option<String>,
     /// The work in the background that the session has begun.
-    #[serde(deserialize_with = "known_tasks")]
+    #[serde(deserialize_with = "deserialize_known_tasks")]
     pub background_tasks: Vec<BackgroundTask>,
     /// The user's prompt, as it was typed.
     pub prompt: Option<String>,
@@ -139,7 +139,7 @@ fn deserialize_non_blank<'de, D: Deserializer<'de>>(
 }
 
 /// Reads the background tasks in known form. The client cuts their texts, even within characters.
-fn known_tasks<'de, D: Deserializer<'de>>(
+fn deserialize_known_tasks<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<BackgroundTask>, D::Error> {
     let tasks: Option<Vec<Box<RawValue>>> = Option::deserialize(deserializer)?;

@@ -17,13 +17,13 @@ use super::session_environment::SessionRecord;
 
 /// A command that the user typed.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Typed {
+struct TypedCommand {
     prompt_id: String,
     /// The arguments, or `None` once they were taken.
     arguments: Option<String>,
 }
 
-impl SessionRecord for Typed {
+impl SessionRecord for TypedCommand {
     const FOLDER: &str = "prompts";
     const PREFIX: &str = "";
     const MAX_AGE: Duration = Duration::from_secs(600);
@@ -41,15 +41,15 @@ pub fn store(input: &Input, plugin: &str, home: &Utf8Path) -> io::Result<bool> {
         return Ok(false);
     };
     let id = record_id(session, command);
-    let earlier = Typed::load(&taken_id(&id), home);
+    let earlier = TypedCommand::load(&taken_id(&id), home);
     if earlier.is_some_and(|earlier| Some(&earlier.prompt_id) == input.prompt_id.as_ref()) {
         return Ok(false);
     }
-    let prompt = Typed {
+    let prompt = TypedCommand {
         prompt_id: input.prompt_id.clone().unwrap_or_default(),
         arguments: Some(arguments.to_owned()),
     };
-    prompt.keep(&id, home)?;
+    prompt.save(&id, home)?;
     Ok(true)
 }
 
@@ -60,16 +60,16 @@ pub fn store(input: &Input, plugin: &str, home: &Utf8Path) -> io::Result<bool> {
 /// Returns an error if the system refuses.
 pub fn take(session: &str, command: &str, home: &Utf8Path) -> io::Result<Option<String>> {
     let id = record_id(session, command);
-    let Some(typed) = Typed::load(&id, home) else {
+    let Some(typed) = TypedCommand::load(&id, home) else {
         return Ok(None);
     };
-    let mark = Typed {
+    let mark = TypedCommand {
         prompt_id: typed.prompt_id,
         arguments: None,
     };
-    mark.keep(&taken_id(&id), home)?;
+    mark.save(&taken_id(&id), home)?;
     // A crash from here on loses a prompt, but never uses it twice.
-    let is_first = Typed::remove(&id, home)?;
+    let is_first = TypedCommand::remove(&id, home)?;
     Ok(typed.arguments.filter(|_| is_first))
 }
 

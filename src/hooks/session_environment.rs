@@ -36,14 +36,14 @@ pub struct SessionEnvironment {
 impl SessionEnvironment {
     /// Returns the environment of this process; the names of its variables begin with `ours`.
     pub fn current(configuration: Option<Utf8PathBuf>, ours: &str) -> Self {
-        let kept = std::env::vars_os().filter_map(|(name, value)| {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
             let is_kept = VARIABLES.contains(&&*name) || name.starts_with(ours);
             is_kept.then_some((name, value.into_string().ok()?))
         });
         Self {
             configuration,
-            variables: kept.collect(),
+            variables: variables.collect(),
         }
     }
 
@@ -101,7 +101,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
     ///
     /// # Errors
     /// Returns an error if the folder is not trusted, or the system refuses.
-    fn keep(&self, id: &str, home: &Utf8Path) -> io::Result<()> {
+    fn save(&self, id: &str, home: &Utf8Path) -> io::Result<()> {
         if Self::load(id, home).as_ref() == Some(self) {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 //! They come from the hook of the question tool, so the agent cannot invent them.
 
 use super::{AnyLoop, INFO, Phase};
-use claudex_loop::hooks::answers::{self, Answer};
+use claudex_loop::hooks::answers::{self, DialogAnswer};
 use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::Actor;
 use claudex_loop::program::locate::Surroundings;
@@ -41,9 +41,9 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
 }
 
 /// Returns the answers to the interview's questions, as `Scope: …`. The first of each counts.
-fn parts(answers: &[Answer]) -> Vec<String> {
+fn parts(answers: &[DialogAnswer]) -> Vec<String> {
     let part = |header: &str| {
-        let is_of_header = |one: &&Answer| one.header.trim().eq_ignore_ascii_case(header);
+        let is_of_header = |one: &&DialogAnswer| one.header.trim().eq_ignore_ascii_case(header);
         let answer = answers.iter().find(is_of_header)?;
         Some(format!("{header}: {}", answer.text))
     };
@@ -75,8 +75,8 @@ fn record(held: &AnyLoop, parts: &[String]) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn answer(header: &str, text: &str) -> Answer {
-        Answer {
+    fn answer(header: &str, text: &str) -> DialogAnswer {
+        DialogAnswer {
             header: header.to_owned(),
             question: "q".to_owned(),
             text: text.to_owned(),

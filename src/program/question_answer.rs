@@ -9,7 +9,7 @@ use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::locate::Surroundings;
 use super::{loops, messages, verbs};
-use crate::hooks::answers::{self, Answer};
+use crate::hooks::answers::{self, DialogAnswer};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
 use crate::store::{LoopId, Store};
@@ -90,7 +90,7 @@ fn take(
     program: &Program,
     store: &Store,
     id: &LoopId,
-    answers: &[Answer],
+    answers: &[DialogAnswer],
     output: &mut HookOutput,
 ) -> Result<bool, String> {
     let info = program.info;

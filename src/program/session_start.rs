@@ -67,7 +67,7 @@ pub(super) fn note_compaction(
     let info = program.info;
     if let Some((home, session, client)) = identify(info, input)
         && let Some((store, id)) = surroundings.folders(info, input).owned(&session).first()
-        && let Err(error) = (Compacted { session }).keep(&client, &home)
+        && let Err(error) = (Compacted { session }).save(&client, &home)
     {
         store.log(&format!("{id} cannot note the compaction: {error}"));
     }
@@ -97,7 +97,7 @@ fn follow_compaction(
         }
     }
     // Without the record of the session, the next stop would make a new one.
-    let _ = SessionEnvironment::load(&before, &home).map(|seen| seen.keep(&session, &home));
+    let _ = SessionEnvironment::load(&before, &home).map(|seen| seen.save(&session, &home));
     Some(followed)
 }
 

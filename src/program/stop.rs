@@ -176,7 +176,7 @@ impl Stop<'_> {
         let before = home.as_ref().and_then(|home| Waits::load(session, home));
         let mut waits = before.unwrap_or_default();
         let wait = waits.count(&tasks);
-        let _ = home.map(|home| waits.keep(session, &home));
+        let _ = home.map(|home| waits.save(session, &home));
         wait
     }
 

@@ -200,7 +200,7 @@ pub(super) fn call_environment(info: &ProgramInfo, session: Option<&str>) -> Ses
 /// Stores the user's environment in a hook, for commands inside the session.
 pub(super) fn keep_environment(info: &ProgramInfo, session: &str) -> std::io::Result<()> {
     let home = info.home();
-    home.map_or(Ok(()), |home| own_environment(info).keep(session, &home))
+    home.map_or(Ok(()), |home| own_environment(info).save(session, &home))
 }
 
 /// Returns the path of the user's file below an absolute `XDG_CONFIG_HOME`, or else `~/.config`.
