@@ -66,9 +66,10 @@ pub struct ModeInfo {
 impl ModeInfo {
     /// Returns the value of a field at the start of the mode.
     pub fn start_value(&self, field: &FieldInfo) -> Json {
-        let mut initial = self.initial.iter();
-        let of_mode = initial.find(|(name, _)| *name == field.name);
-        of_mode.map_or(field.initial, |(_, value)| *value)()
+        match self.initial.iter().find(|(name, _)| *name == field.name) {
+            Some((_, value)) => value(),
+            None => (field.initial)(),
+        }
     }
 }
 

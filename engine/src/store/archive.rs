@@ -67,7 +67,7 @@ impl Store {
         names.retain(|name| from.has(name));
         for name in names.iter().rev() {
             if here.has(name) {
-                return Err(self.active(id, None));
+                return Err(self.conflict_with(id, None));
             }
             from.rename(name, &here, name)
                 .or_io("move", path.join(name))?;

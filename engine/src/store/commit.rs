@@ -56,7 +56,7 @@ impl Store {
             .append(id, Some(after), appended, Some(&document));
         match appended {
             Ok(()) => Ok(self.record(id, entry, document)),
-            Err(StoreError::Stale { .. }) if after == 0 => Err(self.active(id, None)),
+            Err(StoreError::Stale { .. }) if after == 0 => Err(self.conflict_with(id, None)),
             Err(StoreError::Stale { revision: 0, .. }) => Err(self.no_loop(id)),
             Err(error) => Err(error),
         }

@@ -260,16 +260,14 @@ fn read_value(right: &str) -> Option<Json> {
 
 fn set_line(lines: &mut Vec<String>, field: &str, value: &Json, quoted: bool) {
     let is_its = |line: &String| find_key(line.trim_start_matches(MARK)) == Some(field);
-    let old = lines.iter().position(is_its);
-    let was_quoted = |old: usize| {
-        let right = lines[old].split_once(':');
-        right.is_some_and(|(_, right)| right.trim_start().starts_with('"'))
-    };
-    let is_quoted = quoted || old.is_some_and(was_quoted);
+    let place = lines.iter().position(is_its);
+    let old = place.and_then(|place| lines[place].split_once(':'));
+    let was_quoted = old.is_some_and(|(_, value)| value.trim_start().starts_with('"'));
+    let is_quoted = quoted || was_quoted;
     let ending = line_ending(lines.first().map_or("", |line| line));
     let line = format!("{field}: {}{ending}", to_scalar(value, is_quoted));
-    if let Some(old) = old {
-        lines[old] = line;
+    if let Some(place) = place {
+        lines[place] = line;
         return;
     }
     if let Some(last) = lines.last_mut()

@@ -74,7 +74,7 @@ impl Store {
             .map_err(|why| StoreError::input("start", self.loop_folder(&id), why))?;
         let document = import.as_ref().map(|import| &import.document);
         let file = import.as_ref().map(|import| &*import.file);
-        let before = self.check_free(&id, file)?;
+        let before = self.find_predecessor(&id, file)?;
         self.refuse_active(&id, Some(&beginning.session), file)?;
         // The loop of an imported document may have begun earlier.
         let began = names
@@ -127,7 +127,11 @@ impl Store {
 
     /// Refuses an id that is taken, and a document of another loop, unless that can be archived.
     /// Returns the change to follow: of the loop whose document was put back, or else an empty one.
-    fn check_free(&self, id: &LoopId, file: Option<&Utf8Path>) -> Result<ChangeEntry, StoreError> {
+    fn find_predecessor(
+        &self,
+        id: &LoopId,
+        file: Option<&Utf8Path>,
+    ) -> Result<ChangeEntry, StoreError> {
         let path = self.path_of(id);
         let is_imported = file == Some(&*path);
         let has_journal = self.has_journal(id);
@@ -139,14 +143,14 @@ impl Store {
         }
         let is_taken = !is_imported && self.read_document(id).is_ok();
         if has_journal || self.has_archived(id) || is_taken && self.spec.file.is_none() {
-            return Err(self.active(id, None));
+            return Err(self.conflict_with(id, None));
         }
         if is_taken {
             let mut others = self.list().into_iter();
             match others.find(|one| one.id != *id && one.path == path) {
                 Some(other) if other.terminal => self.archive(&other.id)?,
                 Some(other) if other.problem.is_none() => {
-                    return Err(self.active(&other.id, other.phase));
+                    return Err(self.conflict_with(&other.id, other.phase));
                 }
                 _ => return Err(self.not_ours(id, WhyNotOurs::NoJournal)),
             }
@@ -170,7 +174,7 @@ impl Store {
             let is_under_way = other.phase.is_some() && !other.terminal && other.id != *id;
             let is_here = Some(&*other.path) != file && self.is_for(other.root.as_deref());
             if is_in_way && is_under_way && is_here {
-                return Err(self.active(&other.id, other.phase));
+                return Err(self.conflict_with(&other.id, other.phase));
             }
         }
         Ok(())

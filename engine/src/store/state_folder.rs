@@ -390,7 +390,7 @@ impl Store {
     }
 
     /// Makes the error of another loop in the way, or, without a phase, of an id that is taken.
-    pub(super) fn active(&self, id: &LoopId, phase: Option<String>) -> StoreError {
+    pub(super) fn conflict_with(&self, id: &LoopId, phase: Option<String>) -> StoreError {
         StoreError::Active {
             id: id.to_string(),
             phase,
