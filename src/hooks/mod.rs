@@ -4,7 +4,7 @@ pub mod answers;
 pub mod decision;
 pub mod input;
 pub mod prompt;
-pub mod session_environment;
+pub mod session_records;
 pub mod waits;
 
 /// The oldest version of Claude Code that loops are tested with.

@@ -13,7 +13,7 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
 use super::input::{Event, Input};
-use super::session_environment::SessionRecord;
+use super::session_records::SessionRecord;
 
 /// A command that the user typed.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

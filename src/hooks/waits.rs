@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::session_environment::SessionRecord;
+use super::session_records::SessionRecord;
 
 /// The number of stops in a row that wait for the same background task.
 const MAX_WAITS: u32 = 3;

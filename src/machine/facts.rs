@@ -86,7 +86,7 @@ pub trait LoopFacts {
     }
 
     /// Returns whether a round counts without a review. By default it does not.
-    fn policy(&self) -> EvidencePolicy {
+    fn evidence_policy(&self) -> EvidencePolicy {
         let permissions = self.program_facts().permissions.get();
         permissions
             .map(|permissions| permissions.evidence)

@@ -16,7 +16,7 @@ use super::extension::Variables;
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, Surroundings, archived_note, owner};
 use super::{incompatible, messages, next_action};
-use crate::hooks::session_environment::{Compacted, SessionEnvironment, SessionRecord as _};
+use crate::hooks::session_records::{Compacted, SessionEnvironment, SessionRecord as _};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
 use crate::store::{ListedLoop, LoopId, Store};

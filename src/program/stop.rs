@@ -16,7 +16,7 @@ use super::settings::{self, Settings};
 use super::{incompatible, loops, messages, next_action, out, rounds};
 use crate::behaviours::Step;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
-use crate::hooks::session_environment::SessionRecord as _;
+use crate::hooks::session_records::SessionRecord as _;
 use crate::hooks::waits::{Wait, Waits};
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw};

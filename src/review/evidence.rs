@@ -185,7 +185,7 @@ impl<'r> Round<'r> {
     }
 
     fn is_optional(&self) -> bool {
-        self.raw.policy() == EvidencePolicy::Optional
+        self.raw.evidence_policy() == EvidencePolicy::Optional
     }
 
     /// Returns whether a finding of a verdict keeps the round from being clean.

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, rounds_key, user_path};
 use crate::files::{self, Folder};
-use crate::hooks::session_environment::SessionEnvironment;
+use crate::hooks::session_records::SessionEnvironment;
 use crate::process::limits::Spelled;
 use crate::program::exit::{Exit, Failure};
 use crate::program::info::ProgramInfo;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::caller::Caller;
 use super::exit::Failure;
 use super::info::ProgramInfo;
-use crate::hooks::session_environment::{SessionEnvironment, SessionRecord as _};
+use crate::hooks::session_records::{SessionEnvironment, SessionRecord as _};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Permissions};
 use crate::process::configured::ConfiguredCommand;
