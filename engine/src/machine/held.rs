@@ -67,7 +67,7 @@ impl<M: Machine> Held<M> {
         beginning: Beginning,
         actor: Actor,
     ) -> Result<Self, Refusal> {
-        Self::start(store, (mode, mode.start), &values, beginning, actor, None)
+        Self::start(store, mode, mode.start, &values, beginning, actor, None)
     }
 
     /// Starts a loop from the bytes of the document `file`, a canonical path, with its phase and
@@ -113,13 +113,14 @@ impl<M: Machine> Held<M> {
             .filter(|(_, value)| !value.is_null())
             .collect();
         let import = Some(Import { document, file });
-        Self::start(store, (mode, phase), &values, beginning, actor, import)
+        Self::start(store, mode, phase, &values, beginning, actor, import)
     }
 
     /// Starts a loop in a mode, at a phase.
     fn start(
         store: &Store,
-        (mode, phase): (&'static ModeInfo, usize),
+        mode: &'static ModeInfo,
+        phase: usize,
         values: &[(&'static str, Json)],
         beginning: Beginning,
         actor: Actor,
