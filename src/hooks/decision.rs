@@ -83,11 +83,11 @@ pub struct HookOutput {
     /// The decision about a tool call, or `None` if the client is to decide as usual.
     pub permission: Option<Permission>,
     /// A note for the agent: see [`text::note`].
-    pub agent: Option<String>,
+    pub agent_note: Option<String>,
     /// An instruction for the agent, of several lines. It appears only below a note.
-    pub more: Option<String>,
+    pub instruction: Option<String>,
     /// A note for the user.
-    pub person: Option<String>,
+    pub user_note: Option<String>,
 }
 
 impl HookOutput {
@@ -95,19 +95,19 @@ impl HookOutput {
     pub fn to_json(&self, event: &'static str) -> String {
         let mut answer = match &self.permission {
             Some(permission) => permission.to_json(event),
-            None if self.agent.is_none() && self.person.is_none() => return String::new(),
+            None if self.agent_note.is_none() && self.user_note.is_none() => return String::new(),
             None => json!({}),
         };
-        if let Some(note) = &self.agent {
+        if let Some(note) = &self.agent_note {
             let mut text = plain_note(note);
-            if let Some(instruction) = &self.more {
+            if let Some(instruction) = &self.instruction {
                 let plain = text::plain(instruction);
                 text.push_str("\n\n");
                 text.extend(plain.trim_end().chars().take(MAX_INSTRUCTION_CHARS));
             }
             answer = context(event, &text);
         }
-        with_note(answer, self.person.as_deref())
+        with_note(answer, self.user_note.as_deref())
     }
 }
 
@@ -200,8 +200,8 @@ mod tests {
     fn output_is_one_line_or_nothing() {
         assert_eq!(HookOutput::default().to_json("PostToolUse"), "");
         let output = HookOutput {
-            agent: Some("a\nb".into()),
-            person: Some("c".into()),
+            agent_note: Some("a\nb".into()),
+            user_note: Some("c".into()),
             ..HookOutput::default()
         };
         assert_eq!(
@@ -213,8 +213,8 @@ mod tests {
     #[test]
     fn instruction_is_plain_and_bounded() {
         let output = HookOutput {
-            agent: Some("a\nb".into()),
-            more: Some(format!("c\r\n\u{1b}[2Jd\u{202e}\n{}", "x".repeat(20_000))),
+            agent_note: Some("a\nb".into()),
+            instruction: Some(format!("c\r\n\u{1b}[2Jd\u{202e}\n{}", "x".repeat(20_000))),
             ..HookOutput::default()
         };
         let written: Value = serde_json::from_str(&output.to_json("PostToolUse")).unwrap();

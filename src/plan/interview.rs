@@ -31,11 +31,11 @@ pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOut
         let problem = text::one_line(&problem, 300);
         store.log(&format!("{id} interview: {problem}"));
         let person = format!("the answers are not in the topic of loop {id}: {problem}");
-        output.person = Some(INFO.line(&person));
+        output.user_note = Some(INFO.line(&person));
         let agent = "the answers could not be added to the topic. Write them into the plan.";
-        output.agent = Some(INFO.line(agent));
+        output.agent_note = Some(INFO.line(agent));
     } else {
-        output.agent = Some(INFO.line(&format!("the answers are in the topic of loop {id}.")));
+        output.agent_note = Some(INFO.line(&format!("the answers are in the topic of loop {id}.")));
     }
     Some(output)
 }

@@ -40,8 +40,8 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
                 store.log(&format!("{id} answer: {problem}"));
                 let line = info.line(&format!("the answer did not change loop {id}: {problem}"));
                 return HookOutput {
-                    agent: Some(line.clone()),
-                    person: Some(line),
+                    agent_note: Some(line.clone()),
+                    user_note: Some(line),
                     ..HookOutput::default()
                 };
             }
@@ -100,7 +100,7 @@ fn take(
         .map_err(|error| error.to_string())?;
     let repairs = held.raw().repairs();
     if !repairs.is_empty() {
-        output.person = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
+        output.user_note = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
     }
     // The next stop reports a question that cannot be asked.
     let Some(asked) = program.question(&*held).ok().flatten() else {
@@ -138,12 +138,12 @@ fn take(
         None => " End your turn to continue.",
         Some(_) => "",
     };
-    output.agent = Some(info.line(&format!(
+    output.agent_note = Some(info.line(&format!(
         "the answer “{}” took loop {id} by {} to phase {}.{next}",
         text::one_line(&chosen.label, 80),
         chosen.transition,
         phase.name,
     )));
-    output.more = message.filter(|_| !phase.terminal);
+    output.instruction = message.filter(|_| !phase.terminal);
     Ok(true)
 }

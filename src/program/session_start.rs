@@ -44,8 +44,8 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
         }));
     }
     let mut output = describe_loop(program, input, &folders, source);
-    notes.extend(output.person);
-    output.person = (!notes.is_empty()).then(|| info.line(&notes.join("; ")));
+    notes.extend(output.user_note);
+    output.user_note = (!notes.is_empty()).then(|| info.line(&notes.join("; ")));
     output
 }
 
@@ -182,10 +182,10 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     if is_compacted {
         let message = program.render(&*held, messages::last(raw), Variables::new());
         return HookOutput {
-            agent: Some(info.line(&format!("{place} Continue it: {next}"))),
-            more: message.ok().flatten(),
+            agent_note: Some(info.line(&format!("{place} Continue it: {next}"))),
+            instruction: message.ok().flatten(),
             // The user sees that the loop continues.
-            person: (!repairs.is_empty()).then(|| format!("loop {id}: {repairs}")),
+            user_note: (!repairs.is_empty()).then(|| format!("loop {id}: {repairs}")),
             ..HookOutput::default()
         };
     }
@@ -200,8 +200,8 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let agent = format!("{place} If the user wants it to continue: {next}");
     let person = format!("{place} {step}\n{repairs}");
     HookOutput {
-        agent: Some(info.line(&agent)),
-        person: Some(person.trim_end().to_owned()),
+        agent_note: Some(info.line(&agent)),
+        user_note: Some(person.trim_end().to_owned()),
         ..HookOutput::default()
     }
 }
@@ -231,8 +231,8 @@ fn describe_foreign(
 fn inform(info: &ProgramInfo, line: &str, to_agent: bool) -> HookOutput {
     let agent = format!("{line}\nThe user decides about it: do nothing unless asked");
     HookOutput {
-        agent: to_agent.then(|| info.line(&agent)),
-        person: Some(line.to_owned()),
+        agent_note: to_agent.then(|| info.line(&agent)),
+        user_note: Some(line.to_owned()),
         ..HookOutput::default()
     }
 }
