@@ -7,8 +7,7 @@ use claudex_loop::behaviours::loop_message;
 use claudex_loop::machine::PersonaInfo;
 use claudex_loop::machine::Raw;
 use claudex_loop::message::Message;
-use claudex_loop::program::rounds;
-use claudex_loop::program::{Variables, shell};
+use claudex_loop::program::{Variables, durations, rounds, shell};
 use claudex_loop::review::finding_history::{self, Standing};
 use claudex_loop::review::findings::Severity;
 use claudex_loop::review::findings_file::{self, bullet};
@@ -52,7 +51,7 @@ pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
         "rounds": lines,
         "across": rounds::summarize_standings(raw),
         "stalled": fields.decision_signal == DecisionSignal::Stalled,
-        "elapsed": rounds::elapsed(rounds::seconds(raw, now)),
+        "elapsed": durations::elapsed(rounds::seconds(raw, now)),
         "reviewers": rounds::reviewers(raw),
         "caveats": caveats::all(held),
         "cause": cause(raw),

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-pub(super) fn between(from: Timestamp, to: Timestamp) -> u64 {
+pub(super) fn seconds_between(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_second() - from.as_second()).unwrap_or_default()
 }
 
@@ -47,7 +47,7 @@ mod tests {
         }
         let then: Timestamp = "2026-11-22T00:00:00Z".parse().unwrap();
         let now: Timestamp = "2026-11-22T00:02:03Z".parse().unwrap();
-        assert_eq!(between(then, now), 123);
-        assert_eq!(between(now, then), 0);
+        assert_eq!(seconds_between(then, now), 123);
+        assert_eq!(seconds_between(now, then), 0);
     }
 }

@@ -256,10 +256,8 @@ pub(super) fn archived_note(info: &ProgramInfo, id: &LoopId) -> String {
 }
 
 pub(super) fn owner(listed: &ListedLoop) -> Option<&str> {
-    listed
-        .session
-        .as_deref()
-        .filter(|session| is_known(session))
+    let session = listed.session.as_deref();
+    session.filter(|session| is_known(session))
 }
 
 /// Returns whether this is a session, not the word for none.

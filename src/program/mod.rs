@@ -16,7 +16,7 @@ mod command_line;
 pub mod console;
 mod display;
 mod doctor;
-mod durations;
+pub mod durations;
 pub mod exit;
 mod extension;
 mod hooks;

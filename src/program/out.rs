@@ -75,26 +75,20 @@ pub(super) fn serialized(json: serde_json::Result<String>) {
 
 /// Aligns the tab-separated cells of lines in columns. A line without a tab stays as it is.
 pub(super) fn table(lines: &str) -> String {
-    let rows: Vec<Vec<&str>> = lines
-        .lines()
-        .map(|line| line.split('\t').collect())
-        .collect();
-    let mut widths = Vec::new();
-    for row in rows.iter().filter(|row| row.len() > 1) {
-        widths.resize(widths.len().max(row.len()), 0);
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
+    let mut widths: Vec<usize> = Vec::new();
+    for row in lines.lines().filter(|line| line.contains('\t')) {
+        for (column, cell) in row.split('\t').enumerate() {
+            widths.resize(widths.len().max(column + 1), 0);
+            widths[column] = cell.chars().count().max(widths[column]);
         }
     }
-    let padded = rows.iter().map(|row| {
-        if let [only] = row[..] {
-            return only.to_owned();
+    let align = |line: &str| {
+        if !line.contains('\t') {
+            return line.to_owned();
         }
-        let padded = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:<width$}"));
+        let cells = line.split('\t').zip(&widths);
+        let padded = cells.map(|(cell, width)| format!("{cell:<width$}"));
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    });
-    padded.collect::<Vec<_>>().join("\n")
+    };
+    lines.lines().map(align).collect::<Vec<_>>().join("\n")
 }

@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize as _, Serialize};
 
-use super::durations::between;
-pub use super::durations::elapsed;
+use super::durations::seconds_between;
 use super::info::ProgramInfo;
 use super::settings::MAX_ROUNDS;
 use crate::machine::{EdgeAt, EvidenceRecord, PhaseDeclaration as _, Raw, Table};
@@ -142,7 +141,7 @@ pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
     let is_over = raw.table().phases[raw.phase()].terminal;
     let last = journal.iter().filter_map(Entry::change).next_back();
     let until = last.filter(|_| is_over).map_or(now, |last| last.at);
-    began(raw.table(), &journal).map_or(0, |began| between(began, until))
+    began(raw.table(), &journal).map_or(0, |began| seconds_between(began, until))
 }
 
 pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {

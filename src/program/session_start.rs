@@ -101,7 +101,7 @@ fn follow_compaction(
     Some(followed)
 }
 
-/// Describes the session's own loop, one that it can continue, or another session's.
+/// Describes the session's own loop, one that it can take, or another session's.
 fn describe_loop(
     program: &Program,
     input: &Input,
@@ -117,8 +117,24 @@ fn describe_loop(
     if let Some((store, own)) = loops.iter().find(|(_, one)| is_own(one)) {
         return describe_own(program, store, &own.id, is_compacted);
     }
-    if !is_compacted && let Some(output) = describe_free(program, session, folders, &loops) {
-        return output;
+    if !is_compacted {
+        let mut owned = loops.iter().filter(|(_, one)| owner(one).is_some());
+        if let Some((store, listed)) = owned.find(|(_, one)| is_for_any_session(info, one)) {
+            return describe_own(program, store, &listed.id, false);
+        }
+        if let Some((_, listed)) = loops.iter().find(|(_, one)| owner(one).is_none()) {
+            let line = format!(
+                "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
+                listed.id,
+                phase(listed),
+                info.command("status"),
+            );
+            return inform(info, &line, true);
+        }
+        if let Some((_, id)) = session.and_then(|session| folders.archived(session)) {
+            let line = format!("loop {id} of this session {}", archived_note(info, &id));
+            return inform(info, &line, true);
+        }
     }
     let mut foreign = loops.iter().filter(|(_, one)| owner(one).is_some());
     if let Some((store, listed)) = foreign.find(|(_, one)| !is_for_any_session(info, one)) {
@@ -128,32 +144,6 @@ fn describe_loop(
         let line = text::note(&with_help(&error), MAX_REASON_CHARS);
         inform(info, &line, false)
     })
-}
-
-/// Describes a loop for any session, one of no session, or the session's archived one.
-fn describe_free(
-    program: &Program,
-    session: Option<&str>,
-    folders: &StateFolders,
-    loops: &[(Store, ListedLoop)],
-) -> Option<HookOutput> {
-    let info = program.info;
-    let mut owned = loops.iter().filter(|(_, one)| owner(one).is_some());
-    if let Some((store, listed)) = owned.find(|(_, one)| is_for_any_session(info, one)) {
-        return Some(describe_own(program, store, &listed.id, false));
-    }
-    if let Some((_, listed)) = loops.iter().find(|(_, one)| owner(one).is_none()) {
-        let line = format!(
-            "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
-            listed.id,
-            phase(listed),
-            info.command("status"),
-        );
-        return Some(inform(info, &line, true));
-    }
-    let (_, id) = folders.archived(session?)?;
-    let line = format!("loop {id} of this session {}", archived_note(info, &id));
-    Some(inform(info, &line, true))
 }
 
 /// Describes a loop that this session can continue. After a compaction, the agent continues it.

@@ -36,7 +36,7 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
         arguments = below;
     }
     let has_flag = matches!(arguments.try_get_one(FROM_PROMPT), Ok(Some(true)));
-    let (true, Some(name)) = (has_flag, path.first().cloned()) else {
+    let Some(name) = path.first().cloned().filter(|_| has_flag) else {
         return Ok(matches);
     };
     let last = path.last().unwrap_or(&name).replace('_', "-");
@@ -97,14 +97,15 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
     let mut flags = Vec::new();
     let mut rest = typed.trim();
     while rest.starts_with("--") {
-        let (flag, after) = part(rest, false);
+        let (flag, after) = first_word(rest);
         rest = after;
         if flag == "--" {
             break;
         }
         flags.push(flag.to_owned());
         if takes_value(flag) && !rest.is_empty() {
-            let (value, after) = part(rest, !takes_words);
+            let next_part = if takes_words { first_word } else { before_flag };
+            let (value, after) = next_part(rest);
             flags.push(value.to_owned());
             rest = after;
         }
@@ -112,12 +113,18 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
     (flags, rest)
 }
 
-/// Splits a text at the first white space, or, if `ends_at_flag`, at the first before a flag.
-fn part(text: &str, ends_at_flag: bool) -> (&str, &str) {
+/// Splits a text at the first white space.
+fn first_word(text: &str) -> (&str, &str) {
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    (word, rest.trim_start())
+}
+
+/// Splits a text at the first white space before a flag.
+fn before_flag(text: &str) -> (&str, &str) {
     let gaps = text.match_indices(char::is_whitespace);
     let mut parts = gaps.map(|(at, _)| (&text[..at], text[at..].trim_start()));
     parts
-        .find(|(_, after)| !ends_at_flag || after.starts_with("--"))
+        .find(|(_, after)| after.starts_with("--"))
         .unwrap_or((text, ""))
 }
 
@@ -133,7 +140,7 @@ fn split_verb<'t>(
             && (info.state.ids == IdForm::Stamp || loops::find(info, Some(word)).is_ok())
     };
     let (mut flags, rest) = split(verb, typed);
-    let (id, text) = match part(rest, false) {
+    let (id, text) = match first_word(rest) {
         (first, after) if is_id(first) => {
             let (more, text) = split(verb, after);
             flags.extend(more);

@@ -74,17 +74,14 @@ fn with_arguments(table: &'static Table, mut command: Command, mode: &ModeInfo) 
     let Some(FieldInfo { name, .. }) = text_in_words(table) else {
         return command;
     };
-    command.arg(
-        Arg::new(WORDS)
-            .value_name(arguments::long(name).to_uppercase())
-            .num_args(1..)
-            .trailing_var_arg(true)
-            .conflicts_with(name)
-            .help(format!(
-                "The same as --{}, without quotes",
-                arguments::long(name)
-            )),
-    )
+    let flag = arguments::long(name);
+    let words = Arg::new(WORDS)
+        .value_name(flag.to_uppercase())
+        .num_args(1..)
+        .trailing_var_arg(true)
+        .conflicts_with(name)
+        .help(format!("The same as --{flag}, without quotes"));
+    command.arg(words)
 }
 
 /// Returns the default of a field for its help: ` [default: 3]`.
@@ -153,7 +150,7 @@ pub(super) fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> C
         },
     };
     let (held, archived) = begin_loop(program, request, &settings)?;
-    print(program, mode, (&*held, &archived), matches, by_user);
+    print(program, mode, &*held, &archived, matches, by_user);
     Ok(Exit::Complete)
 }
 
@@ -219,7 +216,8 @@ fn blocked(program: &Program, store: &Store, error: &Refusal) -> Option<Failure>
 fn print(
     program: &Program,
     mode: &ModeInfo,
-    (held, archived): (&dyn LoopHandle, &[LoopId]),
+    held: &dyn LoopHandle,
+    archived: &[LoopId],
     matches: &ArgMatches,
     from_prompt: bool,
 ) {

@@ -13,7 +13,7 @@ use super::exit::{Exit, with_help};
 use super::extension::Variables;
 use super::locate::Surroundings;
 use super::settings::{self, Settings};
-use super::{incompatible, loops, messages, next_action, out, rounds};
+use super::{durations, incompatible, loops, messages, next_action, out, rounds};
 use crate::behaviours::Step;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::session_records::SessionRecord as _;
@@ -250,11 +250,10 @@ impl Stop<'_> {
         if was_said && caveats.is_empty() {
             return Decision::approve(None);
         }
-        let review = table.phases[edge.to].review();
-        let next = program
-            .extension
-            .next_action(held)
-            .or_else(|| review.map(|_| next_action::describe(program, held)));
+        let mut next = program.extension.next_action(held);
+        if next.is_none() && table.phases[edge.to].review().is_some() {
+            next = Some(next_action::describe(program, held));
+        }
         approve(messages::turn_end_note(program, held, caveats, next))
     }
 
@@ -264,7 +263,7 @@ impl Stop<'_> {
         let to = &table.phases[edge.to];
         let mut line = format!("{}: {from} -> {}", edge.transition, to.name);
         if to.terminal {
-            let elapsed = rounds::elapsed(rounds::seconds(raw, Timestamp::now()));
+            let elapsed = durations::elapsed(rounds::seconds(raw, Timestamp::now()));
             line += &format!(", elapsed {elapsed}");
         }
         line

@@ -230,38 +230,29 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
     let raw = refused.held.raw();
     let id = raw.id();
     let transition = name.replace('-', "_");
-    let edge = info.table.edges_at(&transition, raw.phase()).next();
-    let call = edge.map_or_else(
-        || format!("{name} {id}"),
-        |edge| loop_message::verb_line(id.as_str(), &edge),
-    );
-    let unchanged = || {
-        let of_fault = refused.refusal.help().map(|help| help.to_string());
-        let help = of_fault.or_else(|| program.extension.refusal_help(&*refused.held, &transition));
-        help.unwrap_or_else(|| messages::unchanged(raw))
+    if let Refusal::Actor(_) = &*refused.refusal {
+        let edge = info.table.edges_at(&transition, raw.phase()).next();
+        let call = edge.map_or_else(
+            || format!("{name} {id}"),
+            |edge| loop_message::verb_line(id.as_str(), &edge),
+        );
+        if raw.actor() == Actor::Person {
+            let command = text::command_lines(&[format!("{} {call}", info.program)]);
+            let help = format!("nothing was changed; tell the agent to run:{command}");
+            return Failure::refuse(format!("loop {id}: only the agent may run ‘{name}’"), &help);
+        }
+        let command = info.command(&call);
+        let help = format!("nothing was changed; ask the user to:{command}");
+        return Failure::refuse(format!("loop {id}: an agent may not run ‘{name}’"), &help);
+    }
+    let problem = match &*refused.refusal {
+        Refusal::Undeclared { phase, .. } => format!("cannot run ‘{name}’ in phase {phase}"),
+        _ => refused.to_string(),
     };
-    let (message, help) = match &*refused.refusal {
-        Refusal::Actor(_) if raw.actor() == Actor::Person => (
-            format!("loop {id}: only the agent may run ‘{name}’"),
-            format!(
-                "nothing was changed; tell the agent to run:{}",
-                text::command_lines(&[format!("{} {call}", info.program)])
-            ),
-        ),
-        Refusal::Actor(_) => (
-            format!("loop {id}: an agent may not run ‘{name}’"),
-            format!(
-                "nothing was changed; ask the user to:{}",
-                info.command(&call)
-            ),
-        ),
-        Refusal::Undeclared { phase, .. } => (
-            format!("loop {id}: cannot run ‘{name}’ in phase {phase}"),
-            unchanged(),
-        ),
-        _ => (format!("loop {id}: {refused}"), unchanged()),
-    };
-    Failure::refuse(message, &help)
+    let of_fault = refused.refusal.help().map(|help| help.to_string());
+    let help = of_fault.or_else(|| program.extension.refusal_help(&*refused.held, &transition));
+    let help = help.unwrap_or_else(|| messages::unchanged(raw));
+    Failure::refuse(format!("loop {id}: {problem}"), &help)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::ShowArgs;
 use crate::program::caller::RUN;
-use crate::program::durations::between;
+use crate::program::durations::seconds_between;
 use crate::program::exit::{CommandResult, Exit, Failure};
 use crate::program::{loops, out, rounds};
 use crate::review::findings::Counts;
@@ -82,7 +82,7 @@ impl LoopHistory {
             "round": run.began.round,
             "persona": run.began.persona,
             "reviewer": run.began.reviewer,
-            "seconds": run.outcome().map(|_| between(run.began.at, run.ended.at)),
+            "seconds": run.outcome().map(|_| seconds_between(run.began.at, run.ended.at)),
             "outcome": outcome,
             "came_to": rounds::outcome(run),
             "counts": run.counts(),

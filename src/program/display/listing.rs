@@ -18,14 +18,14 @@ use crate::{template, text};
 const MAX_TEXT_CHARS: usize = 300;
 const LIST: Message = template!("list.txt");
 
+/// Returns a row for a loop in a folder of active loops or, if `archived`, in the archive.
 fn row(
     machine: &'static Table,
-    (store, listed): (Store, ListedLoop),
+    store: &Store,
+    listed: &ListedLoop,
     archived: bool,
     now: Timestamp,
 ) -> Json {
-    let place = archived.then(|| store.archived_store(listed.id.as_str()));
-    let store = place.unwrap_or(store);
     let entries = store.journal(&listed.id).unwrap_or_default();
     let past = LoopHistory::new(machine, entries.into());
     let last = past.changes().next_back();
@@ -49,7 +49,7 @@ fn row(
         "max_rounds": round.and_then(|_| count(MAX_ROUNDS)),
         "findings_round": newest.map(|(round, _)| round),
         "findings": newest.map(|(_, counts)| counts),
-        "age_seconds": durations::between(began.unwrap_or_else(modified), now),
+        "age_seconds": durations::seconds_between(began.unwrap_or_else(modified), now),
         "about": about(machine).and_then(line),
         "session": plain(&listed.session),
         "running": store.is_running(&listed.id),
@@ -76,11 +76,14 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> CommandResult 
     let archived = folders.newest(Store::archived);
     let in_archive: usize = folders.stores.iter().map(Store::archived_count).sum();
     let finished = in_archive.saturating_sub(archived.len());
-    let here = loops.into_iter().map(|found| (found, false));
-    let all = here.chain(archived.into_iter().map(|found| (found, true)));
-    let rows: Vec<Json> = all
-        .map(|(found, archived)| row(info.table, found, archived, now))
-        .collect();
+    let mut rows = Vec::new();
+    for (store, listed) in &loops {
+        rows.push(row(info.table, store, listed, false, now));
+    }
+    for (store, listed) in &archived {
+        let store = store.archived_store(listed.id.as_str());
+        rows.push(row(info.table, &store, listed, true, now));
+    }
     if json {
         out::json(&rows);
         return Ok(Exit::Complete);

@@ -24,7 +24,7 @@ const MAX_LINE_CHARS: usize = 400;
 
 /// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, for run r1-…: high=1`
 fn dated(at: Timestamp, now: Timestamp, line: &str) -> String {
-    let age = durations::elapsed(durations::between(at, now));
+    let age = durations::elapsed(durations::seconds_between(at, now));
     let line = text::one_line(line, MAX_LINE_CHARS);
     format!("{at:.0}, {age} ago: {line}")
 }

@@ -14,7 +14,7 @@ use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::{Report as Arguments, ReportFormat};
-use crate::program::durations::between;
+use crate::program::durations::seconds_between;
 use crate::program::exit::{CommandResult, Exit};
 use crate::program::settings::Settings;
 use crate::program::{loops, messages, out, rounds};
@@ -75,7 +75,7 @@ fn timeline(raw: &Raw, past: &LoopHistory, now: Timestamp) -> Vec<Json> {
     let facts = steps.iter().enumerate().map(|(at, change)| {
         let until = steps.get(at + 1).map_or(end, |next| next.at);
         let mut facts = past.facts(change);
-        facts["seconds"] = between(change.at, until).into();
+        facts["seconds"] = seconds_between(change.at, until).into();
         facts["by"] = past.maker(change).into();
         facts
     });

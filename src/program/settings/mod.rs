@@ -124,13 +124,13 @@ impl Settings {
             return Err(problem);
         }
         let modes: Vec<&str> = info.table.modes.iter().map(|mode| mode.name).collect();
-        let mut named = self.rounds.keys();
-        named
-            .find(|mode| !modes.contains(&mode.as_str()))
-            .map_or(Ok(()), |mode| {
+        for mode in self.rounds.keys() {
+            if !modes.contains(&mode.as_str()) {
                 let modes = modes.join("`, `");
-                Err(format!("unknown mode `{mode}`\nthe modes are `{modes}`"))
-            })
+                return Err(format!("unknown mode `{mode}`\nthe modes are `{modes}`"));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the error about an unknown reviewer. Its help is in the second line.
