@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use super::app::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
-use super::{incompatible, locate, loops, messages, out, start};
+use super::{locate, loops, messages, open_error, out, start};
 use crate::machine::{Beginning, Refusal};
 use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
 use crate::{files, text};
@@ -66,7 +66,7 @@ pub fn import(
     let imported = program.app.import(&store, &bytes, path, beginning, actor);
     let held = imported.map_err(|error| match error {
         Refusal::Unfit(why) => unfit(why),
-        error => incompatible::failure(info, error),
+        error => open_error::failure(info, error),
     })?;
     let raw = held.raw();
     loops::check_opened(info, raw, actor)?;

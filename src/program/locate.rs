@@ -8,8 +8,8 @@ use camino::{FromPathBufError, Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::caller::UNKNOWN;
 use super::exit::{Exit, Failure, with_help};
-use super::incompatible;
 use super::info::ProgramInfo;
+use super::open_error;
 use crate::files::without_dots;
 use crate::hooks::Input;
 use crate::process::environment::GUARD;
@@ -120,7 +120,7 @@ impl StateFolders {
         if let Some((store, one)) = unusable
             && let Err(error) = store.open(&one.id)
         {
-            return Err(incompatible::line(info, store, &one.id, &error.into()));
+            return Err(open_error::line(info, store, &one.id, &error.into()));
         }
         if self.stores.len() == MAX_FOLDERS {
             return Err(format!(

@@ -8,7 +8,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
 use super::settings::{Settings, call_environment};
-use super::{attempts, incompatible, locate, messages, out};
+use super::{attempts, locate, messages, open_error, out};
 use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
@@ -146,7 +146,7 @@ pub(super) fn open(
     actor: Actor,
 ) -> Result<HeldLoop, Failure> {
     let opened = program.app.open(store, id, actor);
-    let held = opened.map_err(|error| incompatible::failure(program.info, error))?;
+    let held = opened.map_err(|error| open_error::failure(program.info, error))?;
     check_opened(program.info, held.raw(), actor)?;
     Ok(held)
 }

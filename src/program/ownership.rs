@@ -10,7 +10,7 @@ use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, owner};
 use super::session_start::{MAX_QUIET_TIME, is_for_any_session};
-use super::{durations, incompatible, loops, messages, next_action, out, verbs};
+use super::{durations, loops, messages, next_action, open_error, out, verbs};
 use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store, StoreError};
 use crate::text;
@@ -101,7 +101,7 @@ pub(super) fn choose(program: &Program, id: &str) -> CommandResult {
 /// Restores an archived loop and a replaced document. Returns whether it was archived.
 fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Failure> {
     let is_archived = store.has_archived(id);
-    let failed = |error: StoreError| incompatible::failure(info, error.into());
+    let failed = |error: StoreError| open_error::failure(info, error.into());
     if is_archived {
         store.unarchive(id).map_err(failed)?;
         let folder = text::shown(store.folder());
@@ -130,7 +130,7 @@ pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> CommandR
     }
     // A loop that is not the user's is refused below without its name.
     let taken_over = || store.take_over(&id, &Actor::Person.to_string());
-    let failed = |error: StoreError| incompatible::failure(info, error.into());
+    let failed = |error: StoreError| open_error::failure(info, error.into());
     if target.id.is_some() && taken_over().map_err(failed)? {
         store.log(&format!("{id} taken over by the user"));
         let root = store.root();

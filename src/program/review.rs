@@ -8,7 +8,7 @@ use super::console::Console;
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{arguments, attempts, incompatible, loops, messages, out, reviewers, rounds};
+use super::{arguments, attempts, loops, messages, open_error, out, reviewers, rounds};
 use crate::behaviours::verify;
 use crate::machine::{Actor, LoopFacts as _, LoopHandle, PersonaInfo, PhaseDeclaration as _, Raw};
 use crate::review::ReviewSpec;
@@ -32,7 +32,7 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Comman
     let (store, id) = loops::find(info, arguments.id.as_deref())?;
     let actor = Caller::from_env().actor(false);
     let opened = program.app.open(&store, &id, actor);
-    let held = opened.map_err(|error| incompatible::failure(info, error))?;
+    let held = opened.map_err(|error| open_error::failure(info, error))?;
     let raw = held.raw();
     if arguments.follow {
         return follow(info, raw);

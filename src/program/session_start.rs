@@ -15,7 +15,7 @@ use super::exit::with_help;
 use super::extension::Variables;
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, Surroundings, archived_note, owner};
-use super::{incompatible, messages, next_action};
+use super::{messages, next_action, open_error};
 use crate::hooks::session_records::{Compacted, SessionEnvironment, SessionRecord as _};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
@@ -152,7 +152,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let held = match program.app.open(store, id, Actor::Hook) {
         Ok(held) => held,
         Err(error) => {
-            let error = incompatible::line(info, store, id, &error);
+            let error = open_error::line(info, store, id, &error);
             let error = text::note(&error, 300);
             let line = format!("loop {id} of this session cannot continue: {error}");
             return inform(info, &line, true);

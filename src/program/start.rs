@@ -14,7 +14,7 @@ use super::exit::{CommandResult, Exit, Failure};
 pub use super::extension::StartRequest;
 use super::extension::Variables;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{arguments, command_line, incompatible, locate, loops, messages, out, slash_arguments};
+use super::{arguments, command_line, locate, loops, messages, open_error, out, slash_arguments};
 use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Actor, Beginning, LoopHandle, Refusal};
@@ -184,7 +184,7 @@ pub fn begin_loop(
             Failure::refuse(why, &format!("ask the user to start it:{start}"))
         }
         _ => blocked(program, store, &refusal)
-            .unwrap_or_else(|| incompatible::failure(program.info, refusal)),
+            .unwrap_or_else(|| open_error::failure(program.info, refusal)),
     })?;
     enter(program, &*held, "start");
     Ok((held, archived))
@@ -208,7 +208,7 @@ fn blocked(program: &Program, store: &Store, error: &Refusal) -> Option<Failure>
     let loop_id = LoopId::parse(id, program.info.state.ids).ok()?;
     let held = program.app.open(store, &loop_id, Actor::Person).ok()?;
     let next = program.extension.next_action(&*held)?.next;
-    let help = next + &incompatible::cancel_help(program.info, id, "\nto cancel it");
+    let help = next + &open_error::cancel_help(program.info, id, "\nto cancel it");
     Some(Failure::refuse(error.to_string(), &help))
 }
 

@@ -13,7 +13,7 @@ use super::exit::{Exit, with_help};
 use super::extension::Variables;
 use super::locate::Surroundings;
 use super::settings::{self, Settings};
-use super::{durations, incompatible, loops, messages, next_action, out, rounds};
+use super::{durations, loops, messages, next_action, open_error, out, rounds};
 use crate::behaviours::Step;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::session_records::SessionRecord as _;
@@ -116,9 +116,8 @@ impl Stop<'_> {
     fn open(&self) -> Result<HeldLoop, String> {
         let open = || {
             let opened = self.program.app.open(&self.store, &self.id, Actor::Hook);
-            opened.map_err(|error| {
-                incompatible::line(self.program.info, &self.store, &self.id, &error)
-            })
+            opened
+                .map_err(|error| open_error::line(self.program.info, &self.store, &self.id, &error))
         };
         let mut held = open()?;
         let session = self.input.session_id.as_deref();

@@ -7,7 +7,7 @@ use super::arguments::{self, LoopArgs};
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::settings::Settings;
-use super::{attempts, incompatible, loops, messages, out, start};
+use super::{attempts, loops, messages, open_error, out, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
 use crate::machine::table::FieldKind;
@@ -76,7 +76,7 @@ pub(super) fn run(program: &Program, verb: Verb) -> CommandResult {
     let name = arguments::long(verb.transition);
     let (store, id) = loops::find_or_newest(info, verb.loop_args.id.as_deref())?;
     // A verb that ends loops always works, also with wrong settings or a wrong loop.
-    let ends = incompatible::ends_anywhere(info.table, verb.transition);
+    let ends = open_error::ends_anywhere(info.table, verb.transition);
     let settings = match loops::settings(info, store.root(), None) {
         Err(_) if ends => Settings::usual(info),
         settings => settings?,
@@ -91,7 +91,7 @@ pub(super) fn run(program: &Program, verb: Verb) -> CommandResult {
         ));
         return Ok(Exit::Complete);
     }
-    let held = opened.map_err(|error| incompatible::failure(info, error))?;
+    let held = opened.map_err(|error| open_error::failure(info, error))?;
     loops::check_opened(info, held.raw(), actor)?;
     let start = program.extension.start_instead(&*held, &verb);
     if let Some(arguments) = start.filter(|_| actor == Actor::Person) {

@@ -9,7 +9,7 @@ use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{
-    Extension, Group, NextAction, Program, Variables, Verb, incompatible, loop_flag, loops, out,
+    Extension, Group, NextAction, Program, Variables, Verb, loop_flag, loops, open_error, out,
 };
 use claudex_loop::{Actor, Timestamp, files, text};
 use serde_json::json;
@@ -195,7 +195,7 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> CommandResult {
     let id = matches.get_one::<String>("LOOP").map(String::as_str);
     let (store, id) = loops::find_or_newest(info, id)?;
     let held = AnyLoop::open(&store.read_only(), &id, Actor::Person)
-        .map_err(|error| incompatible::failure(info, error))?;
+        .map_err(|error| open_error::failure(info, error))?;
     let instruction = Instruction::current(&held).map_err(|problem| {
         let message = format!("pipeline {id} has no instruction: {problem}");
         Failure::refuse(message, "tell the user, and end your turn")

@@ -17,7 +17,7 @@ use crate::program::exit::{CommandResult, Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::{StateFolders, Surroundings};
 use crate::program::settings::{MAX_ROUNDS, Settings};
-use crate::program::{durations, incompatible, loops, messages, out, rounds};
+use crate::program::{durations, loops, messages, open_error, out, rounds};
 use crate::store::{Store, to_plain};
 use crate::{template, text};
 
@@ -48,7 +48,7 @@ pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandR
                 program.prepare(&*held, &settings, Actor::Person);
                 all.push(facts(program, &*held, &settings, now));
             }
-            Err(error) => problems.push(incompatible::line(info, &store, &id, &error)),
+            Err(error) => problems.push(open_error::line(info, &store, &id, &error)),
         }
     }
     if look.format.json {

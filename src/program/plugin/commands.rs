@@ -15,8 +15,8 @@ use crate::machine::table::Table;
 use crate::message::{MessageError, Render as _};
 use crate::program::Program;
 use crate::program::command_line;
-use crate::program::incompatible::ends;
 use crate::program::info::ProgramInfo;
+use crate::program::open_error::ends;
 use crate::{template, text};
 
 #[derive(Serialize)]

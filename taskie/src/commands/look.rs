@@ -1,7 +1,7 @@
 //! `next` and `check`, which change nothing.
 
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
-use claudex_loop::program::{incompatible, locate, loops, out};
+use claudex_loop::program::{locate, loops, open_error, out};
 use claudex_loop::store::{IdForm, LoopId};
 use claudex_loop::{Actor, Store, text};
 
@@ -36,7 +36,7 @@ impl Plan {
             Some(State::None) if has_journal => State::Broken,
             _ if has_journal => {
                 let opened = AnyLoop::open(&store.clone().read_only(), &id, Actor::Person)
-                    .map_err(|error| incompatible::failure(call.info, error))?;
+                    .map_err(|error| open_error::failure(call.info, error))?;
                 let state = State::read(opened.raw(), &directory);
                 held = Some(opened);
                 state

@@ -12,7 +12,7 @@ use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{
-    Group, Program, attempts, incompatible, loops, messages, out, slash_arguments,
+    Group, Program, attempts, loops, messages, open_error, out, slash_arguments,
 };
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, Beginning, Refusal};
@@ -187,7 +187,7 @@ impl Call {
             return Err(Failure::refuse(problem, &help));
         }
         let held = AnyLoop::open(&store, &id, actor)
-            .map_err(|error| incompatible::failure(self.info, error))?;
+            .map_err(|error| open_error::failure(self.info, error))?;
         loops::check_opened(self.info, held.raw(), self.actor)?;
         Ok(held)
     }

@@ -1,7 +1,7 @@
 //! `new-plan` and `continue-plan`.
 
 use claudex_loop::program::exit::{CommandResult, Failure};
-use claudex_loop::program::{incompatible, locate, loops, out, ownership, start};
+use claudex_loop::program::{locate, loops, open_error, out, ownership, start};
 use claudex_loop::store::{IdForm, LoopId, StoreError};
 use claudex_loop::{Actor, Refusal, Store, text};
 
@@ -50,7 +50,7 @@ pub(super) fn new_plan(call: &Call) -> CommandResult {
                 return call.print_instruction(&held);
             }
             Err(Refusal::Store(StoreError::Active { .. } | StoreError::NotOurs { .. })) => {}
-            Err(error) => return Err(incompatible::failure(call.info, error)),
+            Err(error) => return Err(open_error::failure(call.info, error)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use claudex_loop::Refusal;
 use claudex_loop::program::exit::Failure;
-use claudex_loop::program::{incompatible, loops};
+use claudex_loop::program::{loops, open_error};
 use claudex_loop::store::{LoopId, MAX_BYTES, Store};
 use serde_json::{Map, Value as Json, json};
 
@@ -86,7 +86,7 @@ pub(super) fn take_up(
     let imported = AnyLoop::import(store, &document, path, beginning, call.actor);
     let held = imported.map_err(|error| match error {
         Refusal::Unfit(why) => refused(why),
-        error => incompatible::failure(call.info, error),
+        error => open_error::failure(call.info, error),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
     entered::record_taken_up(held.raw()).map_err(refused)?;
