@@ -155,10 +155,9 @@ fn report_cycle(check: &Check<'_>, cycle: &Cycle<'_, '_>) {
         let is_raised = effects.any(|effect| matches!(effect, Effect::Raise));
         is_raised.then(|| format!("`{}` resets `{}`; ", reset.declared.name, field.name))
     });
-    let [phases, names] = [distinct(phases), distinct(names)];
     let resets: String = resets.collect();
-    let first = &cycle[0].declared.name;
-    check.add("unbounded_cycle", first, &[&phases, &names, &resets]);
+    let args = [&*distinct(phases), &distinct(names), &resets];
+    check.add("unbounded_cycle", &cycle[0].declared.name, &args);
 }
 
 /// Returns names as a sentence has them, each once.
