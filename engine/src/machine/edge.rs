@@ -12,10 +12,10 @@ use crate::text;
 const MAX_VALUE: usize = 80;
 
 /// The fields after an edge, or the name of the field whose number would leave its range.
-pub type Updated<M> = Result<<M as Machine>::Fields, &'static str>;
+pub type UpdateResult<M> = Result<<M as Machine>::Fields, &'static str>;
 
 /// The names and values that a guard reads, each once.
-pub type Values = Vec<(&'static str, String)>;
+pub type GuardValues = Vec<(&'static str, String)>;
 
 /// One entry of a transition, with its rules.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct Edge<M: Machine> {
     /// The condition, or `None` if it is always open.
     pub when: Option<Guard<M>>,
     /// Returns the fields after the edge.
-    pub set: fn(&M::Fields, &M::Transition) -> Updated<M>,
+    pub set: fn(&M::Fields, &M::Transition) -> UpdateResult<M>,
 }
 
 /// The condition of an edge.
@@ -36,7 +36,7 @@ pub struct Guard<M: Machine> {
     /// Returns whether it holds if each comparison with an argument is true.
     pub may_hold: fn(&M::Fields) -> bool,
     /// Returns the values that it reads, for refusals.
-    pub values: fn(&M::Fields, &M::Transition) -> Values,
+    pub values: fn(&M::Fields, &M::Transition) -> GuardValues,
 }
 
 /// One entry of a transition, without the machine's types.

@@ -131,14 +131,14 @@ impl Store {
     }
 
     fn archive_each(&self, loops: impl Iterator<Item = ListedLoop>) -> Vec<LoopId> {
-        let is_archived = |id: &LoopId| {
-            let archived = self.archive(id);
-            if let Err(error) = &archived {
-                self.log(&format!("{id}: not archived: {error}"));
+        let mut archived = Vec::new();
+        for ListedLoop { id, .. } in loops {
+            match self.archive(&id) {
+                Ok(()) => archived.push(id),
+                Err(error) => self.log(&format!("{id}: not archived: {error}")),
             }
-            archived.is_ok()
-        };
-        loops.map(|one| one.id).filter(is_archived).collect()
+        }
+        archived
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn check_order(
     if after.is_none_or(|after| after == found) {
         return Ok(());
     }
-    Err(newest.map_or_else(|| ChangeEntry::default().stale(), ChangeEntry::stale))
+    Err(newest.cloned().unwrap_or_default().stale())
 }
 
 /// Journals of one process.
@@ -86,19 +86,22 @@ impl Journal for Memory {
         document: Option<&[u8]>,
     ) -> Result<(), StoreError> {
         let mut loops = lock(&self.loops);
-        let kept = loops.entry(id.clone()).or_default();
-        check_order(after, kept.newest())?;
-        kept.entries.push(entry);
+        let journal = loops.entry(id.clone()).or_default();
+        check_order(after, journal.newest())?;
+        journal.entries.push(entry);
         if let Some(document) = document {
-            kept.document = document.to_vec();
+            journal.document = document.to_vec();
         }
         Ok(())
     }
 
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
         let loops = lock(&self.loops);
-        let kept = loops.get(id);
-        Ok(kept.and_then(|kept| Some((kept.newest()?.clone(), Some(kept.document.clone())))))
+        let Some(journal) = loops.get(id) else {
+            return Ok(None);
+        };
+        let newest = journal.newest().cloned();
+        Ok(newest.map(|newest| (newest, Some(journal.document.clone()))))
     }
 
     fn restore(&self, _: &LoopId, _: u64, _: &[u8]) -> Result<(), StoreError> {
@@ -108,7 +111,7 @@ impl Journal for Memory {
 
     fn entries(&self, id: &LoopId, _: u64) -> Result<Vec<Entry>, StoreError> {
         let loops = lock(&self.loops);
-        let entries = loops.get(id).map(|kept| kept.entries.clone());
+        let entries = loops.get(id).map(|journal| journal.entries.clone());
         Ok(entries.unwrap_or_default())
     }
 

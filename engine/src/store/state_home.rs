@@ -161,13 +161,13 @@ fn read_hex(folder: &Folder, name: &str, digits: usize) -> io::Result<Option<Str
 }
 
 /// Reads a file in a folder of the state home. One that cannot be read is not known.
-fn read_kept(home: &Folder, folder: &str, name: &str) -> Option<String> {
+fn read_text(home: &Folder, folder: &str, name: &str) -> Option<String> {
     let bytes = home.subfolder(folder).ok()?.read(name, MAX_BYTES).ok()?;
     String::from_utf8(bytes).ok()
 }
 
-/// Keeps a file in a folder of the state home.
-fn keep(home: &Folder, folder: &str, name: &str, text: &str) -> io::Result<()> {
+/// Writes a file in a folder of the state home.
+fn write_text(home: &Folder, folder: &str, name: &str, text: &str) -> io::Result<()> {
     let folder = home.make_private(folder)?;
     folder.prepare(text.as_bytes())?.rename(name)
 }
@@ -175,7 +175,7 @@ fn keep(home: &Folder, folder: &str, name: &str, text: &str) -> io::Result<()> {
 impl Sealer {
     /// Returns the state folder that the one at `path` is a copy of. Keeps the path of a moved one.
     pub(super) fn find_original(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
-        let before = read_kept(&self.home, PROJECTS, &self.project).map(Utf8PathBuf::from);
+        let before = read_text(&self.home, PROJECTS, &self.project).map(Utf8PathBuf::from);
         if before.as_deref() == Some(path) {
             return None;
         }
@@ -193,8 +193,8 @@ impl Sealer {
 
     /// Keeps the path of the state folder.
     pub(super) fn keep_path(&self, path: &Utf8Path) -> io::Result<()> {
-        keep(&self.home, PROJECTS, &self.project, path.as_str())?;
-        keep(&self.home, BY_PATH, &sha256(path.as_str()), &self.project)
+        write_text(&self.home, PROJECTS, &self.project, path.as_str())?;
+        write_text(&self.home, BY_PATH, &sha256(path.as_str()), &self.project)
     }
 
     /// Returns the mark of a loop, or nothing if it cannot be read.
@@ -231,14 +231,14 @@ impl Store {
         let look = || {
             let home = Folder::open(self.home.folder()?).ok()?;
             let name = sha256(path.as_str());
-            let text = read_kept(&home, BY_PATH, &name)?;
+            let text = read_text(&home, BY_PATH, &name)?;
             let mut lines = text.lines();
             // A folder that moved is used at its new path.
-            let last = read_kept(&home, PROJECTS, lines.next()?)?;
+            let last = read_text(&home, PROJECTS, lines.next()?)?;
             let is_new = by.is_none_or(|by| lines.all(|line| line != by));
             let has_vanished = last == path.as_str() && path.try_exists().is_ok_and(|there| !there);
             if let Some(by) = by.filter(|_| is_new && has_vanished) {
-                let _ = keep(&home, BY_PATH, &name, &format!("{text}\n{by}"));
+                let _ = write_text(&home, BY_PATH, &name, &format!("{text}\n{by}"));
             }
             Some(is_new && has_vanished)
         };
