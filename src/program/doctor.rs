@@ -19,6 +19,7 @@ use crate::store::StateHome;
 use crate::text;
 
 const MAX_TEXT_CHARS: usize = 500;
+
 #[derive(Serialize)]
 struct Check {
     name: &'static str,
@@ -96,7 +97,7 @@ fn run_checks(program: &Program) -> Result<Vec<Check>, Failure> {
     let loaded = Settings::load(info, &root);
     let settings = loaded
         .as_ref()
-        .map_or_else(|_| Settings::usual(info), Clone::clone);
+        .map_or_else(|_| Settings::defaults(info), Clone::clone);
     let mut checks = vec![
         ("program", check_program(program, &root)),
         ("hooks", check_hooks(info, &hooks)),

@@ -28,7 +28,7 @@ impl Program {
                 _ => return Exit::Refused.into(),
             };
         }
-        if let Some(command) = frequent(&words) {
+        if let Some(command) = parse_frequent(&words) {
             let exit = run(&self, command).unwrap_or(Exit::Complete);
             // The process ends here, so freeing memory would waste time.
             std::mem::forget(self);
@@ -48,7 +48,7 @@ impl Program {
 }
 
 /// Parses a command that clients call at every turn: clap's parser takes longer than the answer.
-fn frequent(words: &[OsString]) -> Option<Command> {
+fn parse_frequent(words: &[OsString]) -> Option<Command> {
     let words = words.iter().skip(1).map(|word| word.to_str());
     match words.collect::<Option<Vec<&str>>>()?[..] {
         ["hook", name] => Hook::from_str(name, false)

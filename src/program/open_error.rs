@@ -53,11 +53,11 @@ fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
             }
             WhyNotOurs::PutBack { .. } => {
                 let resume = info.command(&format!("resume {id}"));
-                let import = info.command(&import_of(path));
+                let import = info.command(&import_call(path));
                 format!("to keep the loop’s state:{resume}\nto take the file’s:{import}")
             }
             WhyNotOurs::NoJournal | WhyNotOurs::NoMachine => {
-                let import = || import_of(path);
+                let import = || import_call(path);
                 let words = info.import_command.map_or_else(import, str::to_owned);
                 format!("to continue it:{}", info.command(&words))
             }
@@ -66,8 +66,8 @@ fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
     })
 }
 
-/// Returns the import command with a path relative to the working directory, since a message cannot quote a path.
-fn import_of(path: &Utf8Path) -> String {
+/// Returns the import command with a path from the working directory: a message quotes no path.
+fn import_call(path: &Utf8Path) -> String {
     let here = locate::here().unwrap_or_default();
     let mut above = here.ancestors().zip(0..);
     let relative = above

@@ -64,7 +64,7 @@ fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Deci
                 id,
             };
             let decided = stop.run_steps(&mut notes);
-            decided.unwrap_or_else(|error| stop.fail("was left as it is", &error))
+            decided.unwrap_or_else(|error| stop.approve_failure("was left as it is", &error))
         }
         Err(note) => approve(note),
         Ok(None) => Decision::approve(None),
@@ -101,11 +101,11 @@ impl Stop<'_> {
         match self.program.app.stop(held) {
             Ok(Step::Over(_)) => Ok(Decision::approve(None)),
             Ok(Step::Waits(held)) => Ok(self.render_wait(&*held)),
-            Ok(Step::Moved { now, edge }) => self
-                .render_move(&*now, edge, was_asked, &settings)
-                .or_else(|error| {
-                    Ok(self.fail("has changed, but the message about it failed", &error))
-                }),
+            Ok(Step::Moved { now, edge }) => {
+                let decided = self.render_move(&*now, edge, was_asked, &settings);
+                let state = "has changed, but the message about it failed";
+                Ok(decided.unwrap_or_else(|error| self.approve_failure(state, &error)))
+            }
             // Another process was faster and has reported the change.
             Err(refused) if refused.refusal.is_stale() => Ok(Decision::approve(None)),
             Err(refused) => Err(with_help(&*refused.refusal)),
@@ -268,7 +268,7 @@ impl Stop<'_> {
         line
     }
 
-    fn fail(&self, state: &str, error: &str) -> Decision {
+    fn approve_failure(&self, state: &str, error: &str) -> Decision {
         let line = text::note(error, 900);
         self.log(&format!("{LET_END}{line}"));
         approve(format!("loop {} {state}: {line}", self.id))

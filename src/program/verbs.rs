@@ -78,7 +78,7 @@ pub(super) fn run(program: &Program, verb: Verb) -> CommandResult {
     // A verb that ends loops always works, also with wrong settings or a wrong loop.
     let ends = open_error::ends_anywhere(info.table, verb.transition);
     let settings = match loops::settings(info, store.root(), None) {
-        Err(_) if ends => Settings::usual(info),
+        Err(_) if ends => Settings::defaults(info),
         settings => settings?,
     };
     let opened = program.app.open(&store, &id, actor);
@@ -250,8 +250,9 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
         _ => refused.to_string(),
     };
     let of_fault = refused.refusal.help().map(|help| help.to_string());
-    let help = of_fault.or_else(|| program.extension.refusal_help(&*refused.held, &transition));
-    let help = help.unwrap_or_else(|| messages::unchanged(raw));
+    let help = of_fault
+        .or_else(|| program.extension.refusal_help(&*refused.held, &transition))
+        .unwrap_or_else(|| messages::unchanged(raw));
     Failure::refuse(format!("loop {id}: {problem}"), &help)
 }
 

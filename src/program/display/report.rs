@@ -36,7 +36,7 @@ pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Co
     let (store, id) = loops::find_or_newest(info, arguments.target.id.as_deref())?;
     let store = store.read_only();
     let held = loops::open(program, &store, &id, Actor::Person)?;
-    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::usual(info));
+    let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::defaults(info));
     program.prepare(&*held, &settings, Actor::Person);
     let raw = held.raw();
     let past = LoopHistory::read(raw);

@@ -42,7 +42,7 @@ pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandR
                 problems.extend_from_slice(held.raw().repairs());
                 let settings = Settings::load(info, store.root()).unwrap_or_else(|error| {
                     problems.push(error.to_string());
-                    Settings::usual(info)
+                    Settings::defaults(info)
                 });
                 problems.extend_from_slice(&settings.ignored);
                 program.prepare(&*held, &settings, Actor::Person);

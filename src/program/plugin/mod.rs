@@ -20,6 +20,7 @@ use crate::process::environment::GUARD;
 use crate::{template, text};
 
 const HOOKS: &str = include_str!("hooks.json");
+
 pub(super) fn run(program: &Program, command: &Plugin) -> CommandResult {
     let Plugin::Write { dir } = command;
     let (Some(name), Some(info)) = (program.info.plugin, program.plugin) else {

@@ -8,7 +8,7 @@ const ROOT: &str = "/p";
 
 #[test]
 fn configured_reviewer_has_its_limits() {
-    let mut settings = Settings::usual(crate::plan::INFO);
+    let mut settings = Settings::defaults(crate::plan::INFO);
     let mine = ReviewerSettings {
         program: Some("/bin/cat".to_owned()),
         timeout: Some(Spelled(Duration::from_secs(7))),
@@ -38,7 +38,7 @@ fn configured_reviewer_has_its_limits() {
 
 #[test]
 fn auto_without_clients_is_lint() {
-    let mut settings = Settings::usual(crate::plan::INFO);
+    let mut settings = Settings::defaults(crate::plan::INFO);
     for name in AUTO {
         let missing = ReviewerSettings {
             program: Some("/nowhere/at/all".to_owned()),
@@ -63,7 +63,7 @@ fn unknown_name_is_refused() {
     let error = choose(
         Some("no\nsuch \u{1b}one"),
         None,
-        &Settings::usual(crate::plan::INFO),
+        &Settings::defaults(crate::plan::INFO),
         ROOT.into(),
     )
     .err()

@@ -268,7 +268,7 @@ impl<'i> Layers<'i> {
 
 impl Settings {
     /// Returns the defaults.
-    pub fn usual(info: &ProgramInfo) -> Self {
+    pub fn defaults(info: &ProgramInfo) -> Self {
         let defaults = Layers::defaults(info).finish();
         defaults.expect("the defaults are settings")
     }

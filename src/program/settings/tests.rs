@@ -46,7 +46,7 @@ fn source(settings: &Settings, key: &str) -> String {
 
 #[test]
 fn file_without_values_changes_nothing() {
-    let usual = Settings::usual(crate::plan::INFO);
+    let usual = Settings::defaults(crate::plan::INFO);
     for text in [
         "",
         "# a comment\r\n",
@@ -141,7 +141,7 @@ fn rows_have_values_and_sources() {
         });
         rows.collect::<String>()
     };
-    insta::assert_snapshot!("default_rows", rows(&Settings::usual(crate::plan::INFO)));
+    insta::assert_snapshot!("default_rows", rows(&Settings::defaults(crate::plan::INFO)));
     let all = both(example(), "rounds.review = 2\n").unwrap();
     insta::assert_snapshot!("example_rows", rows(&all));
 }
