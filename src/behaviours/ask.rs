@@ -115,7 +115,7 @@ impl Answer {
 /// Returns an error if the question or header is empty, or a program's label cannot be shown.
 pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> {
     let declared = raw.table().phases[raw.phase()].question();
-    let question = match (own, declared) {
+    let mut question = match (own, declared) {
         (Some(own), _) => {
             own.check_labels()?;
             own
@@ -131,8 +131,8 @@ pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> 
         }
         _ => return Ok(None),
     };
-    let text = declared.and_then(|question| question.text);
-    question.into_plain(text).map(Some)
+    question.text = declared.and_then(|question| question.text);
+    question.into_plain().map(Some)
 }
 
 impl Asked {
@@ -176,8 +176,7 @@ impl Asked {
     }
 
     /// Makes every text as a dialog shows it.
-    fn into_plain(mut self, text: Option<Taker>) -> Result<Self, String> {
-        self.text = text;
+    fn into_plain(mut self) -> Result<Self, String> {
         self.question = dialog_text(&self.question, MAX_QUESTION_CHARS);
         self.header = dialog_text(&self.header, MAX_HEADER_CHARS);
         if self.question.is_empty() || self.header.is_empty() {
@@ -281,9 +280,10 @@ mod tests {
 
     fn asking(labels: &[&str], text: Option<Taker>) -> Asked {
         let options = labels.iter().map(|label| Answer::new(*label, "choose"));
-        Asked::new("Roll 1.2 out to everyone?", "Rollout", options.collect())
-            .into_plain(text)
-            .unwrap()
+        let question = "Roll 1.2 out to everyone?";
+        let mut asked = Asked::new(question, "Rollout", options.collect());
+        asked.text = text;
+        asked.into_plain().unwrap()
     }
 
     fn label(answer: Result<Option<Answer>, String>) -> Option<String> {
@@ -320,7 +320,7 @@ mod tests {
     fn dialog_with_other_descriptions_is_not_offered() {
         let answers = (1..=5).map(|n| Answer::new(format!("{n}"), "go").description("risky"));
         let dialog = Asked::new("Which?", "Which", answers.collect())
-            .into_plain(None)
+            .into_plain()
             .unwrap();
         let options = |options: &[(&str, &str)]| {
             let owned = |(label, what): &(&str, &str)| (label.to_string(), what.to_string());
