@@ -7,6 +7,7 @@ mod heading;
 mod item;
 mod markdown;
 mod reader;
+mod repeats;
 mod severity;
 
 use std::ops::Range;

@@ -4,15 +4,14 @@
 //! anything in the answer has one, an item without is high. A clean answer has the clean line, or
 //! three sections with it, and nothing else. docs/reviewers.md has the forms that are read.
 
-use std::collections::BTreeSet;
-
 use pulldown_cmark::Tag;
 
 use super::heading::{Heading, heading, says_none};
 use super::markdown::{LINE_LEVEL, Part, parts};
+use super::repeats::{CELL_GAP, without_repeats};
 use super::severity::{
     is_like_finding, is_list_title, is_none, is_praise, is_rated_item, is_remark, label,
-    severity_in, severity_words, stated_among, stated_severity, words,
+    severity_in, severity_words, stated_among, stated_severity,
 };
 use super::{Cause, item, with_findings};
 use crate::review::findings::{Finding, Findings, Severity};
@@ -20,8 +19,6 @@ use crate::text;
 
 /// The deepest level of a title. A deeper heading is a finding.
 const MAX_TITLE_LEVEL: u8 = 2;
-/// The text between two cells.
-const CELL_GAP: &str = " \u{2014} ";
 /// Longest part of a text that an error quotes, in characters.
 const MAX_QUOTE_CHARS: usize = 60;
 
@@ -54,6 +51,11 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
     if reader.findings.len() < reader.announced {
         let problem = format!("it announces {} findings and lists fewer", reader.announced);
         return Err(Cause::not_a_verdict(&problem));
+    }
+    for (line, severity) in reader.tallies {
+        if reader.findings.iter().all(|one| one.severity > severity) {
+            return Err(missing(line));
+        }
     }
     if reader.findings.is_empty() {
         return Ok(says_none(&parts)?.then(Findings::new));
@@ -112,6 +114,8 @@ struct Reader {
     findings: Vec<Finding>,
     /// The number of findings that the heading of a list announces: `Findings (3)`.
     announced: usize,
+    /// The lines that count findings in another place, such as `High: 2`, with their severity.
+    tallies: Vec<(usize, Severity)>,
     /// The indices of findings that may repeat another one: table rows, items outside of sections.
     summary: Vec<usize>,
     /// Whether anything in the answer has a severity, or is a list of findings.
@@ -188,7 +192,8 @@ impl Reader {
         let lines = item::lines(&part.text);
         let first = lines[0].as_str();
         let rest = &lines[1..];
-        let is_severity = severity_words(first).is_some();
+        let severities = severity_words(first);
+        let is_severity = severities.is_some();
         let above = match self.place {
             Place::Finding(level) if level != LINE_LEVEL && is_remark(first) => {
                 self.findings.last()
@@ -200,8 +205,12 @@ impl Reader {
         let text = label.map_or(first, |(_, text)| text);
         let is_none = !is_severity && rest.is_empty() && is_none(text);
         match self.place {
-            // `High: 2` outside of findings counts findings in another place.
-            Place::Outside | Place::Praise(_) if is_severity => {}
+            Place::Outside | Place::Praise(_) if let Some(words) = severities => {
+                let is_tally = words.announced > Some(0);
+                let tally = words.severities.first().filter(|_| is_tally);
+                self.tallies
+                    .extend(tally.map(|severity| (part.line, *severity)));
+            }
             Place::Outside if label.is_none() && is_praise(first) => {}
             _ if is_none => self.section.says_none = true,
             _ => self.item(part, label.map(|(severity, _)| severity), text, rest),
@@ -324,9 +333,7 @@ impl Reader {
         }
         let found = self.findings.len() - section.before;
         if found < section.announced {
-            let line = section.line;
-            let problem = format!("line {line} announces findings that do not follow");
-            return Err(Cause::not_a_verdict(&problem));
+            return Err(missing(section.line));
         }
         Ok(())
     }
@@ -365,19 +372,10 @@ impl Reader {
     }
 }
 
-/// Drops each item of a summary that repeats another finding: its severity, place and title.
-fn without_repeats(mut findings: Findings, summary: &[usize]) -> Findings {
-    let key = |one: &Finding, text: &str| (one.severity, one.file.clone(), one.line, words(text));
-    let is_summary = |at: usize| summary.binary_search(&at).is_ok();
-    let others = (findings.iter().enumerate()).filter(|(at, _)| !is_summary(*at));
-    let titles: BTreeSet<_> = others.map(|(_, one)| key(one, &one.what)).collect();
-    let mut places = 0..;
-    findings.retain(|one| {
-        let is_title = |text| titles.contains(&key(one, text));
-        let repeats = is_title(&one.what) || one.what.split(CELL_GAP).any(is_title);
-        !(places.next().is_some_and(is_summary) && repeats && one.detail.is_empty())
-    });
-    findings
+fn missing(line: usize) -> Cause {
+    Cause::not_a_verdict(&format!(
+        "line {line} announces findings that do not follow"
+    ))
 }
 
 fn uncounted(part: &Part) -> Cause {
