@@ -111,7 +111,7 @@ impl Config {
     }
 }
 
-/// Returns the problems of a machine's templates, and adds the lines that name them to cargo.
+/// Returns the problems of the templates, and adds the lines that name them to cargo.
 fn check_templates(
     root: &Path,
     file_name: &str,

@@ -94,7 +94,7 @@ pub(crate) struct State {
     /// The documents' folder below the loop's root, by default `.NAME` ([`Machine::folder`]).
     pub(crate) folder: Option<Path>,
     pub(crate) folder_env: Option<At<Variable>>,
-    /// The path of a user's own document below the loop's root, such as `plans/{id}/state.json`.
+    /// The path of a document that users own, below the root, such as `plans/{id}/state.json`.
     pub(crate) file: Option<At<Path>>,
     pub(crate) extension: Option<At<Extension>>,
     pub(crate) form: Form,

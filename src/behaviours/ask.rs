@@ -109,7 +109,7 @@ impl Answer {
     }
 }
 
-/// Returns the question of a loop's phase: the program's own, or else that of the machine file.
+/// Returns the question of the present phase: from the program, or else from the machine file.
 ///
 /// # Errors
 /// Returns an error if the question or header is empty, or a program's label cannot be shown.

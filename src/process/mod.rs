@@ -194,7 +194,7 @@ impl Running {
         }
     }
 
-    /// Returns the end of a child that ended itself. After a signal (a shell then exits with a status
+    /// Returns the end of a child that ended itself. After a signal (a shell exits with a status
     /// above 128) its whole session may be ending, so the watcher has a moment to ask for a stop.
     fn own_end(&mut self, status: ExitStatus, watch: &mut Watch<'_>) -> ProcessEnd {
         let signalled = status.code().is_none_or(|code| code > 128);

@@ -92,7 +92,7 @@ impl Program {
         }
     }
 
-    /// Names the program's own commands that start a loop and import a document.
+    /// Sets the commands of this program that start a loop and import a document.
     #[must_use]
     pub fn with_commands(
         mut self,

@@ -12,7 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use super::out;
 use crate::review::round::RoundEvent;
 
-/// The most bytes of a program's output that are printed without a terminal, for an agent to read.
+/// The most bytes of program output that are printed without a terminal, for an agent to read.
 const MAX_PROGRAM_BYTES: usize = 8 * 1024;
 /// The bytes of a printed line that are not its text.
 const LINE_OVERHEAD_BYTES: usize = 10;

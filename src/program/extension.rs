@@ -28,7 +28,7 @@ pub trait Extension {
         Vec::new()
     }
 
-    /// Runs one of the program's own commands. Returns `None` for a common command.
+    /// Runs a command that only this program has. Returns `None` for a common command.
     fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<CommandResult> {
         None
     }

@@ -185,7 +185,7 @@ pub fn for_start(state: &'static StateSpec, dir: &Utf8Path) -> Store {
     store_in(state, root, root)
 }
 
-/// Returns the project's store, in the folder of the machine's environment variable, if it is set.
+/// Returns the store of a project, in the folder that the environment variable names, if it is set.
 ///
 /// An absolute path names one folder for all projects. Its store's root is then the project of
 /// `start`, and the caller compares it with each loop's. Only here, symlinks to it are followed.

@@ -78,7 +78,7 @@ pub(super) fn pause(program: &Program, target: &LoopArgs) -> CommandResult {
     Ok(Exit::Complete)
 }
 
-/// Makes this session's stops drive a loop, or from a terminal those of the loop's session.
+/// Makes the stops of this session drive a loop; from a terminal, those of the session that has it.
 pub(super) fn choose(program: &Program, id: &str) -> CommandResult {
     let caller = Caller::from_env();
     let actor = caller.actor(false);

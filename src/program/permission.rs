@@ -1,5 +1,5 @@
 //! The PreToolUse hook: allows tool calls that the session's loop requests, without a dialog, and
-//! refuses edits of a loop's state document. The client decides about every other call.
+//! refuses edits of state documents. The client decides about every other call.
 //!
 //! The plugin's slash commands allow the same calls for one turn ([`loop_rules`]).
 

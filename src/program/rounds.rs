@@ -32,7 +32,7 @@ pub struct RoundLine {
     pub file: Option<String>,
 }
 
-/// Returns the review of the loop's phase, or else of its machine's first phase that reviews.
+/// Returns the review of the present phase, or else of the first phase that reviews.
 pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
     let phases = raw.table().phases;
     phases[raw.phase()]

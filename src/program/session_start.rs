@@ -101,7 +101,7 @@ fn follow_compaction(
     Some(followed)
 }
 
-/// Describes the session's own loop, one that it can take, or another session's.
+/// Returns a description of the loop of this session, one that it can take, or another session's.
 fn describe_loop(
     program: &Program,
     input: &Input,
@@ -146,7 +146,7 @@ fn describe_loop(
     })
 }
 
-/// Describes a loop that this session can continue. After a compaction, the agent continues it.
+/// Returns a description of a loop that this session can continue. After a compaction it does.
 fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: bool) -> HookOutput {
     let info = program.info;
     let held = match program.app.open(store, id, Actor::Hook) {
@@ -196,7 +196,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     }
 }
 
-/// Describes a loop of another session, which may be over: `/clear` gives a session a new id.
+/// Returns a description of a loop of another session, which may be over: `/clear` makes a new id.
 fn describe_foreign(
     info: &ProgramInfo,
     store: &Store,

@@ -159,7 +159,7 @@ impl Stop<'_> {
         None
     }
 
-    /// Counts this stop for background tasks, unless the state home is unusable (see `doctor`).
+    /// Adds this stop to the count for background tasks, if the state home works (see `doctor`).
     fn count_wait(&self) -> Wait {
         // The client wakes the agent when a task ends. Shells count if they run the loop's review.
         let program = self.program.info.program;

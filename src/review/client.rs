@@ -27,7 +27,7 @@ use crate::process::output::{MAX_KEPT_BYTES, plain_line};
 use crate::process::{Call, Event, ProcessEnd, ProcessOutput, Stream, supervise};
 use crate::text;
 
-/// The variables of every service's client: the network's, and those of the user's folders.
+/// The variables that every client of a service gets: for the network and for user folders.
 const COMMON_VARIABLES: &str = "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy \
     SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS \
     XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME LOGNAME SHELL";

@@ -86,7 +86,7 @@ fn check_edits(check: &Check<'_>, state: &State) {
     }
 }
 
-/// Checks the path of a user's document: one for each loop, outside of the engine's folder.
+/// Checks the path of documents that users own: one for each loop, outside of the state folder.
 fn check_file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
     let path = file.as_str();
     let id = format!("{{{}}}", check.machine.holder(Held::Id).unwrap_or("id"));

@@ -79,7 +79,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the names of a loop's files and folder, first its document unless it is the user's.
+    /// Returns the names of the files and the folder of a loop, first its document in the folder.
     fn file_names(&self, id: &LoopId) -> Vec<String> {
         let document = self.spec.file.is_none().then(|| self.document_name(id));
         let sidecars = SIDECARS.iter().map(|suffix| format!("{id}{suffix}"));

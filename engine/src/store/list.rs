@@ -116,7 +116,7 @@ impl Store {
         let journal = time(&self.journal_path(id));
         let document = time(&self.path_of(id));
         match self.spec.file {
-            // Without a journal it is a file of the user's alone.
+            // Without a journal it is only a file of the user.
             Some(_) => journal.and(journal.max(document)),
             None => document.or(journal),
         }

@@ -1,4 +1,4 @@
-//! The generated description of a machine's documents: their place, form and fields.
+//! The generated description of the documents of a machine: their place, form and fields.
 
 use std::io;
 

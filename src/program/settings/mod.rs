@@ -146,7 +146,7 @@ impl Settings {
         Duration::from_secs(self.limits.stale_minutes.0 * 60)
     }
 
-    /// Returns the permissions of a loop's actor. An agent's own environment waives no evidence.
+    /// Returns the permissions of an actor. The environment of an agent waives no evidence.
     pub fn permissions(&self, actor: Actor) -> Permissions {
         let layer = self.row("evidence").map(|row| row.layer);
         Permissions {
@@ -203,7 +203,7 @@ pub(super) fn keep_environment(info: &ProgramInfo, session: &str) -> std::io::Re
     home.map_or(Ok(()), |home| own_environment(info).save(session, &home))
 }
 
-/// Returns the path of the user's file below an absolute `XDG_CONFIG_HOME`, or else `~/.config`.
+/// Returns the path of the user file below an absolute `XDG_CONFIG_HOME`, or else `~/.config`.
 pub(super) fn user_path() -> Option<Utf8PathBuf> {
     // The XDG specification requires that relative paths are ignored.
     let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);

@@ -20,7 +20,7 @@ fn example() -> &'static str {
     block.split("```").next().unwrap()
 }
 
-/// The settings of a user's file and a project's.
+/// The settings of two files: for the user and for the project.
 fn both(of_user: &str, of_project: &str) -> Result<Settings, Failure> {
     let mut layers = Layers::defaults(crate::plan::INFO);
     layers.add_user(USER.into(), of_user)?;

@@ -1,4 +1,4 @@
-//! What a heading says, and whether an answer says that nothing was found.
+//! The meaning of headings, and whether an answer is clean.
 
 use std::collections::BTreeMap;
 

@@ -343,7 +343,7 @@ impl Reader {
         self.section.has_items || matches!(self.place, Place::Finding(_))
     }
 
-    /// Adds a finding with the heavier of its own and its section's severity, or else high.
+    /// Adds a finding with the heavier severity of its own and its section; without any it is high.
     fn add(&mut self, severity: Option<Severity>, text: &str, rest: &[String]) {
         self.is_rated |= severity.is_some();
         let heavier = self.section.severity.into_iter().chain(severity).min();

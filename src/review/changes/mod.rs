@@ -30,7 +30,7 @@ pub struct Changes {
     pub snapshot: Snapshot,
 }
 
-/// Returns the path of a loop's copy of the changes, from the project's root if possible.
+/// Returns the path of the copy of the changes, from the project's root if possible.
 pub fn copy_path(store: &Store, id: &LoopId) -> Utf8PathBuf {
     let path = store.loop_folder(id).join(COPY);
     match path.strip_prefix(store.root()) {

@@ -63,7 +63,7 @@ pub fn visible(line: &str) -> String {
     visible + &line[body.len()..]
 }
 
-/// Returns the paths of a loop's report and of the proposed patches, from the project's root.
+/// Returns the paths of the report and the proposed patches, from the project root.
 pub fn report_paths(id: &LoopId) -> [Utf8PathBuf; 2] {
     ["review", "proposed-fixes"].map(|name| format!("{REPORTS}/{name}-{id}.md").into())
 }
