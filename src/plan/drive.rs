@@ -1,6 +1,6 @@
 //! The driver of a loop outside Claude Code.
 //!
-//! It stops the loop like the Stop hook. Before each stop, a reviewer reviews the round and a
+//! The driver stops the loop like the Stop hook. Before each stop, a reviewer reviews the round and a
 //! drafter revises the plan. Its progress is plain lines.
 
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 //! The files of a review of changes in the project: the report, and the proposed patches.
 //!
-//! When a report is written, each patch is tried against the work tree in our own index. Nothing is
-//! applied. Both files are written after each verdict.
+//! Each patch is tried against the work tree in our own index. Nothing is applied. Both files are
+//! written after each verdict.
 
 use std::cell::LazyCell;
 

@@ -47,7 +47,7 @@ pub(super) fn turn_end_note(
         "failure": failure,
         "caveats": caveats.join(" "),
         "next": next.map(|next| next.next),
-        "commands": open_commands(raw),
+        "commands": possible_commands(raw),
         "program": program.info.program,
     });
     let rendered = TURN_END.render(&facts);
@@ -70,7 +70,7 @@ pub fn unchanged(raw: &Raw) -> String {
     if phase.terminal {
         return format!("nothing was changed; the loop is {name}");
     }
-    let commands = open_commands(raw);
+    let commands = possible_commands(raw);
     if commands.is_empty() {
         return format!(
             "nothing was changed; the loop is in phase {name}, where no command changes it"
@@ -80,7 +80,7 @@ pub fn unchanged(raw: &Raw) -> String {
 }
 
 /// Returns the commands that change a loop now: the answer to its question, and open transitions.
-fn open_commands(raw: &Raw) -> String {
+fn possible_commands(raw: &Raw) -> String {
     let behaviour = phase(raw).on_stop.as_ref();
     let asks = behaviour.is_some_and(|one| one.name == "ask");
     let mut commands = Vec::from_iter(asks.then(|| loop_message::answer_line(raw)));

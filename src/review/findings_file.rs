@@ -43,8 +43,8 @@ pub fn findings_path(store: &Store, id: &LoopId, round: u64) -> Utf8PathBuf {
 
 /// Returns the text of a findings file.
 ///
-/// It has all three sections, empty ones without a bullet, or [`CLEAN_LINE`] alone. Each finding is
-/// one plain line, with its detail lines indented below.
+/// The file has all three sections, empty ones without a bullet, or [`CLEAN_LINE`] alone. Each
+/// finding is one plain line, with its detail lines indented below.
 pub fn render(round: u64, findings: &[Finding]) -> String {
     render_titled(&format!("Round {round} findings"), findings)
 }

@@ -105,6 +105,13 @@ fn relative_state_dir_is_found_in_folders_above() {
 }
 
 #[test]
+fn project_as_state_folder_is_not_ignored() {
+    let project = Project::new().with("CLAUDEX_STATE_DIR", ".");
+    project.start(&[]);
+    assert!(!project.root.join(".gitignore").exists());
+}
+
+#[test]
 fn shared_state_folder_keeps_projects_apart() {
     let first = Project::new().with("CLAUDEX_STATE_DIR", "~/all loops");
     let shared = first.home.join("all loops");

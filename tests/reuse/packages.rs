@@ -54,7 +54,7 @@ pub(crate) fn packages() -> &'static Packages {
 
 /// Returns the folder with an unpacked crate.
 ///
-/// Its files get the current time, because cargo uses it to decide on a new build. They stay if the
+/// Files get the current time, because cargo uses it to decide on a new build. They stay if the
 /// crate is the same as before.
 fn unpacked(name: &str) -> PathBuf {
     let folder = target().join(format!("package/{name}-{}", env!("CARGO_PKG_VERSION")));

@@ -1,7 +1,7 @@
 //! The search for example values under which some guards hold and others do not.
 //!
-//! It tries the values at which a comparison turns: bounds of counts, and for texts those that are
-//! named and one more for each name. These include an example if one exists.
+//! The search tries the values at which a comparison turns: bounds of counts, and for texts those
+//! that are named and one more for each name. These include an example if one exists.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

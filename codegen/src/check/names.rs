@@ -1,4 +1,4 @@
-//! Names that do not exist, and fields that are used in phases without them (`in`).
+//! The check for unknown names, and for fields that are used in phases without them (`in`).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which settings each file may have, and where each value comes from.
+//! Tests of the settings that each file may have, and of the source of each value.
 
 use super::layers::Layers;
 use super::*;
