@@ -32,10 +32,8 @@ impl Extension for Taskie {
     }
 
     fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
-        let next = self.next_action(held).into_iter();
-        let used_up = next.filter(|next| next.waits_for.contains("used up"));
-        let line = |next: NextAction| format!("one review too many; you choose: {}", next.next);
-        used_up.map(line).collect()
+        let line = |choice: NextAction| format!("one review too many; you choose: {}", choice.next);
+        choice_at_limit(held.raw()).map(line).into_iter().collect()
     }
 
     fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {
@@ -77,7 +75,6 @@ impl Extension for Taskie {
     fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
         let raw = held.raw();
         let id = raw.id();
-        let limit = raw.count("cycle_limit");
         let phase = context::phase(raw);
         let is_task = matches!(phase, Phase::CompleteTask | Phase::CompleteTaskTdd);
         let waits_for = match phase {
@@ -88,21 +85,13 @@ impl Extension for Taskie {
             _ if context::review_to_answer(raw).is_some() => "the answer to the newest review",
             _ if phase.review().is_none() => return None,
             _ if raw.count("max_reviews") == 0 => "the end of the turn: this plan has no reviews",
-            _ if raw.count("phase_iteration") >= limit => {
-                return Some(NextAction::new(
-                    format!("you: the reviews of this cycle are used up ({limit} of {limit})"),
-                    format!(
-                        "more reviews, continue with the open findings, or end the automation:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}\n    taskie pause {id}"
-                    ),
-                ));
-            }
+            _ if let Some(choice) = choice_at_limit(raw) => return Some(choice),
+            _ if !context::is_outdated(raw) => return None,
             _ => {
-                return context::is_outdated(raw).then(|| {
-                    NextAction::new(
-                        "another review: what was reviewed changed after it passed",
-                        format!("run the review again:\n    taskie review {id}"),
-                    )
-                });
+                return Some(NextAction::new(
+                    "another review: what was reviewed changed after it passed",
+                    format!("run the review again:\n    taskie review {id}"),
+                ));
             }
         };
         let directory = stops::directory(raw).unwrap_or_default();
@@ -116,6 +105,21 @@ impl Extension for Taskie {
         }
         Some(NextAction::new(waits_for, step))
     }
+}
+
+/// Returns the choice of the user if the reviews of this cycle are used up and answered.
+fn choice_at_limit(raw: &Raw) -> Option<NextAction> {
+    let id = raw.id();
+    let limit = raw.count("cycle_limit");
+    let is_used_up = raw.count("max_reviews") > 0 && raw.count("phase_iteration") >= limit;
+    let is_answered = || context::review_to_answer(raw).is_none();
+    (context::phase(raw).review()).filter(|_| is_used_up && is_answered())?;
+    Some(NextAction::new(
+        format!("you: the reviews of this cycle are used up ({limit} of {limit})"),
+        format!(
+            "more reviews, continue with the open findings, or end the automation:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}\n    taskie pause {id}"
+        ),
+    ))
 }
 
 /// Returns a line that names the must-run commands that the user's configuration does not allow.

@@ -33,7 +33,6 @@ advance: Advance to TARGET, the next phase, once the work is complete
 max-reviews: Set the most reviews per cycle, 0 to 99; 0: none
 drop-task: Remove task K, whose row says cancelled or postponed, from the plan";
 
-/// Returns the commands that only this program has.
 pub(crate) fn all() -> Vec<Command> {
     let files = PLUGIN.map_or(&[][..], |plugin| plugin.files);
     let slash = files.iter().filter_map(|file| {
@@ -172,7 +171,6 @@ impl Call {
         first
     }
 
-    /// Refuses the command to an agent.
     fn refuse_agent(&self) -> Result<(), Failure> {
         let is_loop = |id: &&str| loops::find(self.info, Some(id)).is_ok();
         let id = self.first().filter(is_loop);
@@ -228,7 +226,6 @@ impl Call {
         Ok(now)
     }
 
-    /// Does the work on entering a phase.
     fn enter(&self, now: &AnyLoop) -> Result<(), Failure> {
         let id = now.id();
         let name = &self.name;

@@ -76,7 +76,6 @@ pub(super) fn next_task(call: &Call) -> CommandResult {
     ))
 }
 
-/// Continues the current task.
 pub(super) fn continue_task(call: &Call) -> CommandResult {
     let held = call.open_for_user()?;
     mark(call, &held)?;
