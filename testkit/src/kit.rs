@@ -1,10 +1,10 @@
 //! The kit: its options, its suites in their order, and their result.
 
 use std::collections::HashMap;
-use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 use derive_more::{Debug, Display};
 
 use crate::project::Project;
@@ -15,39 +15,18 @@ use crate::{pairs, promises};
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
 
 /// A suite, which returns a line about its attempts.
-type RunSuite = fn(&mut Walk) -> Result<String, Wrong>;
+type RunSuite = fn(&mut Walk) -> Result<String>;
 
-const SUITES: [(Suite, RunSuite); 7] = [
-    (Suite::Walk, Walk::run),
-    (Suite::Refusals, |walk| promises::refusals(walk)),
-    (Suite::Kills, |walk| promises::kills(walk)),
-    (Suite::Input, |walk| promises::input(walk)),
-    (Suite::Crowd, |walk| promises::crowd(walk)),
-    (Suite::Plugin, |walk| promises::plugin(walk)),
-    (Suite::Pairs, |walk| pairs::run(walk)),
+/// The suites by their names, in their order.
+const SUITES: [(&str, RunSuite); 7] = [
+    ("walk", Walk::run),
+    ("refusals", |walk| promises::refusals(walk)),
+    ("kills", |walk| promises::kills(walk)),
+    ("input", |walk| promises::input(walk)),
+    ("crowd", |walk| promises::crowd(walk)),
+    ("plugin", |walk| promises::plugin(walk)),
+    ("pairs", |walk| pairs::run(walk)),
 ];
-
-/// A part of the kit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
-#[display(rename_all = "kebab-case")]
-pub enum Suite {
-    /// The machine file and the program can be read.
-    SetUp,
-    /// Every change follows an edge of the machine file.
-    Walk,
-    /// A refused call changes nothing.
-    Refusals,
-    /// A program that is killed at any point leaves a loop that continues.
-    Kills,
-    /// Unreadable input ends the turn.
-    Input,
-    /// Sixteen calls at once are made one after the other.
-    Crowd,
-    /// The committed plugin is the one that the program writes.
-    Plugin,
-    /// Illegal pairs of a phase and a transition do not compile.
-    Pairs,
-}
 
 /// A broken promise. `unwrap` prints it as `Display` does.
 #[derive(Clone, PartialEq, Eq, Debug, Display, derive_more::Error)]
@@ -55,28 +34,10 @@ pub enum Suite {
 #[display("{suite}: {what}")]
 #[non_exhaustive]
 pub struct Failure {
-    /// The part of the kit that found it.
-    pub suite: Suite,
+    /// The suite that found it, or `set-up` if machine file or program cannot be read.
+    pub suite: &'static str,
     /// The steps up to the failure, the call or the file, the expected and the real behaviour.
     pub what: String,
-}
-
-/// A failure without its suite.
-pub(crate) type Wrong = Box<dyn Error>;
-
-/// Returns with a failure, formatted as by `format!`, if the condition does not hold.
-macro_rules! ensure {
-    ($is_right:expr, $($what:tt)*) => {
-        if !$is_right {
-            return Err(format!($($what)*).into());
-        }
-    };
-}
-pub(crate) use ensure;
-
-/// Adds the place to a failure: the moves up to it, the call, or the file.
-pub(crate) fn at(place: impl std::fmt::Display) -> impl FnOnce(Wrong) -> Wrong {
-    move |wrong| format!("{place}: {wrong}").into()
 }
 
 /// The result of a run of the kit. `Display` shows a line for each suite: its attempts and their
@@ -95,7 +56,6 @@ pub struct Kit {
     pub(crate) file: PathBuf,
     pub(crate) program: PathBuf,
     pub(crate) plugin: Option<PathBuf>,
-    pub(crate) only: Option<Suite>,
     /// The values of fields at a start.
     pub(crate) texts: HashMap<String, String>,
     /// The preparation of a project before a start.
@@ -109,7 +69,6 @@ impl Kit {
             file: machine.as_ref().to_owned(),
             program: program.as_ref().to_owned(),
             plugin: None,
-            only: None,
             texts: HashMap::new(),
             prepare: Box::new(|_| Ok(())),
         }
@@ -139,32 +98,22 @@ impl Kit {
         self
     }
 
-    /// Runs one suite behind a short walk, to look at a failure again.
-    #[must_use]
-    pub fn only(mut self, suite: Suite) -> Self {
-        self.only = Some(suite);
-        self
-    }
-
     /// Runs the suites of less than a minute. With `CLAUDEX_TESTKIT=whole`, runs the pairs, too.
     ///
     /// # Errors
     /// Returns the first broken promise.
     pub fn quick(self) -> Result<Report, Failure> {
-        let only = self.only;
         let failure = |suite| {
-            move |wrong: Wrong| Failure {
+            move |error| Failure {
                 suite,
-                what: wrong.to_string(),
+                what: format!("{error:#}"),
             }
         };
-        let mut walk = Walk::new(self).map_err(failure(Suite::SetUp))?;
+        let mut walk = Walk::new(self).map_err(failure("set-up"))?;
         let mut text = format!("{}:\n", walk.machine.name);
         for (suite, run) in SUITES {
-            if suite == Suite::Walk || only.is_none_or(|only| only == suite) {
-                let line = run(&mut walk).map_err(failure(suite))?;
-                text += &format!("  {suite}: {line}\n");
-            }
+            let line = run(&mut walk).map_err(failure(suite))?;
+            text += &format!("  {suite}: {line}\n");
         }
         let unreached = walk.unreached();
         if !unreached.is_empty() {

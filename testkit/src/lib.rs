@@ -18,5 +18,5 @@ mod project;
 mod promises;
 mod walk;
 
-pub use kit::{Failure, Kit, Report, Suite};
+pub use kit::{Failure, Kit, Report};
 pub use project::{Output, Project, SESSION, as_agent, has};

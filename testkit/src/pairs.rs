@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{fs, io};
 
+use anyhow::{Context as _, Result, ensure};
 use claudex_build::model::Machine;
 use serde_json::Value as Json;
 
-use crate::kit::{Wrong, ensure};
 use crate::project::put;
 use crate::walk::{Walk, list, text};
 
@@ -30,7 +30,7 @@ const HEAD: &str =
 pub fn prove(
     machines: &[(&Machine, String)],
     check: impl Fn(&str, &[&str]) -> io::Result<Output>,
-) -> Result<(usize, usize), Wrong> {
+) -> Result<(usize, usize)> {
     let mut legal_calls = HEAD.to_owned();
     let mut other_calls = HEAD.to_owned();
     // The transition and the type of the phase, in the order of the calls.
@@ -121,7 +121,7 @@ fn type_of(name: &str) -> String {
 
 /// Checks every pair in a crate of the machine and nothing else, with the package's engine. Part of
 /// the whole set only, because the engine is built again for it.
-pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
+pub(crate) fn run(walk: &Walk) -> Result<String> {
     if std::env::var_os("CLAUDEX_TESTKIT").is_none_or(|much| much != "whole") {
         return Ok("left out: CLAUDEX_TESTKIT is not `whole`".to_owned());
     }
@@ -133,10 +133,10 @@ pub(crate) fn run(walk: &Walk) -> Result<String, Wrong> {
     let metadata: Json = serde_json::from_slice(&metadata.stdout)?;
     let scratch = tempfile::tempdir()?;
     let folder = scratch.path();
-    let path_of = |name: &str| -> Result<PathBuf, Wrong> {
+    let path_of = |name: &str| -> Result<PathBuf> {
         let found = list(&metadata["packages"])
             .find(|package| package["name"] == name)
-            .ok_or_else(|| format!("`cargo metadata` names no `{name}`"))?;
+            .with_context(|| format!("`cargo metadata` names no `{name}`"))?;
         Ok(Path::new(text(&found["manifest_path"])).with_file_name(""))
     };
     let manifest = format!(

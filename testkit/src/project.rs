@@ -7,9 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fmt, fs};
 
+use anyhow::{Result, ensure};
 use serde_json::{Value as Json, json};
-
-use crate::kit::{Wrong, ensure};
 
 /// The session that stops come from.
 pub const SESSION: &str = "kit-session";
@@ -39,7 +38,7 @@ impl fmt::Display for Output {
 
 impl Output {
     /// Returns a hook's answer: nothing, or one JSON object. Other exit codes than 0 are wrong.
-    pub(crate) fn answer(&self) -> Result<Json, Wrong> {
+    pub(crate) fn answer(&self) -> Result<Json> {
         let answer = match self.out.trim() {
             "" => Json::Null,
             text => serde_json::from_str(text).unwrap_or(Json::Bool(false)),
@@ -53,7 +52,7 @@ impl Output {
     }
 
     /// Returns whether a Stop hook's answer has the agent continue: a block, or a reminder.
-    pub(crate) fn holds(&self) -> Result<bool, Wrong> {
+    pub(crate) fn holds(&self) -> Result<bool> {
         let answer = self.answer()?;
         let reminder = &answer["hookSpecificOutput"]["additionalContext"];
         Ok(answer["decision"] == "block" || reminder.is_string())
@@ -223,10 +222,10 @@ pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
 /// Runs a command that must succeed.
 fn run(command: Command) -> io::Result<()> {
     let output = feed(command, b"")?;
-    let is_done = output.code == Some(0);
-    is_done
-        .then_some(())
-        .ok_or_else(|| io::Error::other(output.to_string()))
+    match output.code {
+        Some(0) => Ok(()),
+        _ => Err(io::Error::other(output.to_string())),
+    }
 }
 
 /// Checks that a text contains a part. Panics with the text if it does not.

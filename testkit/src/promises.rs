@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::Ordering;
 
+use anyhow::{Context as _, Result, ensure};
 use claudex_build::model::{Actor, Held};
 use serde_json::Value as Json;
 
-use crate::kit::{Wrong, at, ensure};
 use crate::project::{Output, SESSION, feed};
 use crate::walk::{Move, State, Walk};
 
@@ -19,7 +19,7 @@ const HOOKS: &str = "stop answer prompt session-start pre-compact pre-tool-use";
 
 /// Checks that a refused call changes nothing: a verb that is not open in its phase or to its
 /// actor, and a stop that is not of its agent. States of the same phase are alike.
-pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
+pub(crate) fn refusals(walk: &Walk) -> Result<String> {
     let project = &walk.project;
     let session = walk.machine.holder(Held::Session).unwrap_or_default();
     let mut refused = 0;
@@ -35,7 +35,7 @@ pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
             let verb = Move::verb(verb, actor);
             let place = format!("{}: {verb}", state.path);
             let call = || walk.make(&state.held, &verb);
-            let output = walk.unchanged(state, call).map_err(at(&place))?;
+            let output = walk.unchanged(state, call).with_context(|| place.clone())?;
             let is_refused = output.code != Some(0);
             ensure!(is_refused, "{place} is not open, and exits with 0");
             refused += 1;
@@ -55,7 +55,7 @@ pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
             command.env("CLAUDEX_REVIEWER_CHILD", mark);
             let stop = || feed(command, event.to_string().as_bytes());
             let place = format!("{}: a stop of {actor}", state.path);
-            let output = walk.unchanged(state, stop).map_err(at(&place))?;
+            let output = walk.unchanged(state, stop).with_context(|| place.clone())?;
             ensure!(!output.holds()?, "{place} was held: {output}");
             refused += 1;
         }
@@ -65,7 +65,7 @@ pub(crate) fn refusals(walk: &Walk) -> Result<String, Wrong> {
 
 /// Kills a start, a stop and a verb before each of their changes of files. The loop then continues
 /// as if the call had not begun or had ended, and the same call does the rest.
-pub(crate) fn kills(walk: &Walk) -> Result<String, Wrong> {
+pub(crate) fn kills(walk: &Walk) -> Result<String> {
     let start = || {
         walk.project.restore(0)?;
         Ok(walk.start(0)?)
@@ -91,7 +91,7 @@ pub(crate) fn kills(walk: &Walk) -> Result<String, Wrong> {
         let check = || goes_on(walk, state, one, &edge["what"]);
         let place = format!("{} > {one}", state.path);
         calls += 1;
-        kills += kill_everywhere(walk, call, check).map_err(at(place))?;
+        kills += kill_everywhere(walk, call, check).context(place)?;
     }
     Ok(match kills {
         0 => "left out: a release build has no kill points; give the kit a program with debug assertions"
@@ -103,9 +103,9 @@ pub(crate) fn kills(walk: &Walk) -> Result<String, Wrong> {
 /// Kills a call at each of its kill points, and checks the state after it. Returns how often.
 fn kill_everywhere(
     walk: &Walk,
-    call: impl Fn() -> Result<Output, Wrong>,
-    check: impl Fn() -> Result<(), Wrong>,
-) -> Result<usize, Wrong> {
+    call: impl Fn() -> Result<Output>,
+    check: impl Fn() -> Result<()>,
+) -> Result<usize> {
     for kill_at in 1.. {
         walk.project.kill_at.store(kill_at, Ordering::Relaxed);
         let output = call()?;
@@ -113,13 +113,13 @@ fn kill_everywhere(
         if !matches!(output.code, None | Some(KILLED_EXIT_CODE)) {
             return Ok(kill_at - 1);
         }
-        check().map_err(at(format!("killed at change {kill_at}")))?;
+        check().with_context(|| format!("killed at change {kill_at}"))?;
     }
     Ok(usize::MAX)
 }
 
 /// Checks that the transition was taken, or is taken by the same call.
-fn goes_on(walk: &Walk, before: &State, one: &Move, expected: &Json) -> Result<(), Wrong> {
+fn goes_on(walk: &Walk, before: &State, one: &Move, expected: &Json) -> Result<()> {
     let held = &before.held;
     // The first command repairs, and prints that.
     let mut output = walk.project.person(&["status", &held.id])?;
@@ -137,7 +137,7 @@ fn goes_on(walk: &Walk, before: &State, one: &Move, expected: &Json) -> Result<(
 }
 
 /// Checks that a hook lets the turn end and changes nothing if it cannot read its input.
-pub(crate) fn input(walk: &Walk) -> Result<String, Wrong> {
+pub(crate) fn input(walk: &Walk) -> Result<String> {
     walk.restore(0)?;
     let huge = format!("{{\"session_id\": \"{}\"}}", "x".repeat(9 << 20));
     let brackets = "[".repeat(100_000);
@@ -156,8 +156,10 @@ pub(crate) fn input(walk: &Walk) -> Result<String, Wrong> {
         for (name, input) in inputs {
             let place = format!("`hook {hook}` with {name}");
             let call = || walk.project.hook(hook, input);
-            let output = walk.unchanged(&walk.states[0], call).map_err(at(&place))?;
-            let answer = output.answer().map_err(at(&place))?;
+            let output = walk
+                .unchanged(&walk.states[0], call)
+                .with_context(|| place.clone())?;
+            let answer = output.answer().with_context(|| place.clone())?;
             let is_approved = hook != "stop" || answer["decision"] == "approve";
             ensure!(is_approved, "{place}: it holds the agent: {output}");
             tried += 1;
@@ -170,7 +172,7 @@ pub(crate) fn input(walk: &Walk) -> Result<String, Wrong> {
 
 /// Checks that of sixteen starts at once one wins if a project has one active loop, and that of
 /// sixteen stops each builds on the one before.
-pub(crate) fn crowd(walk: &Walk) -> Result<String, Wrong> {
+pub(crate) fn crowd(walk: &Walk) -> Result<String> {
     walk.restore(0)?;
     let mut blocks = 0;
     for output in run_crowd(|| walk.project.stop())? {
@@ -221,7 +223,7 @@ fn run_crowd(call: impl Fn() -> io::Result<Output> + Sync) -> io::Result<Vec<Out
 
 /// Compares the committed plugin with the one that the program writes now. Files that a user put
 /// beside the written ones are not compared.
-pub(crate) fn plugin(walk: &Walk) -> Result<String, Wrong> {
+pub(crate) fn plugin(walk: &Walk) -> Result<String> {
     let Some(committed) = &walk.kit.plugin else {
         return Ok("left out: `Kit::plugin` names no folder".to_owned());
     };

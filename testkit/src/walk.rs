@@ -4,18 +4,17 @@
 use std::collections::{HashSet, VecDeque};
 use std::{fs, io};
 
+use anyhow::{Context as _, Result, ensure};
 use claudex_build::model::{Actor, Entry, FieldKind, Held, Machine};
 use derive_more::Display;
 use serde_json::{Value as Json, json};
 
 use crate::journal::{Journal, Loop};
-use crate::kit::{Kit, Suite, Wrong, at, ensure};
+use crate::kit::Kit;
 use crate::project::{Output, Project, as_agent, feed, put};
 
 /// The number of calls that a walk makes at most, in all modes together.
 const MAX_CALLS: usize = 200;
-/// The number of calls before one other suite. They lead to a stop and a verb to kill.
-const MAX_CALLS_BEFORE_SUITE: usize = 20;
 /// The value of each field that a start requires.
 const TEXT: &str = "given-1";
 
@@ -72,9 +71,9 @@ impl Move {
 
 impl Walk {
     /// Creates the project as the kit's user prepares it, with a reviewer that finds nothing.
-    pub(crate) fn new(kit: Kit) -> Result<Self, Wrong> {
+    pub(crate) fn new(kit: Kit) -> Result<Self> {
         let name = kit.file.display().to_string();
-        let source = fs::read_to_string(&kit.file).map_err(|error| format!("{name}: {error}"))?;
+        let source = fs::read_to_string(&kit.file).with_context(|| name.clone())?;
         let machine = claudex_build::check_source(&name, &source)?;
         let json = serde_json::to_value(&machine)?;
         let program = kit.program.display();
@@ -104,23 +103,19 @@ impl Walk {
     }
 
     /// Walks from the start of each mode, and returns a line about it.
-    pub(crate) fn run(&mut self) -> Result<String, Wrong> {
-        let max_calls = match self.kit.only {
-            None | Some(Suite::Walk) => MAX_CALLS,
-            Some(_) => MAX_CALLS_BEFORE_SUITE,
-        };
+    pub(crate) fn run(&mut self) -> Result<String> {
         for mode in 0..list(&self.json["modes"]).count() {
             self.start_mode(mode)?;
         }
         let mut calls = 0;
-        while calls < max_calls
+        while calls < MAX_CALLS
             && let Some((from, one)) = self.moves.pop_front()
         {
             calls += 1;
             self.restore(from)?;
             let state = self.states[from].clone();
             let path = format!("{} > {one}", state.path);
-            let edge = self.take(&state, &one).map_err(at(&path))?;
+            let edge = self.take(&state, &one).with_context(|| path.clone())?;
             self.reach(state.held, path, edge.map(|edge| (from, one, edge)))?;
         }
         let states = self.states.len();
@@ -143,7 +138,7 @@ impl Walk {
         self.project.restore(state + 1)
     }
 
-    fn start_mode(&mut self, mode: usize) -> Result<(), Wrong> {
+    fn start_mode(&mut self, mode: usize) -> Result<()> {
         let path = format!("start {}", text(&self.json["modes"][mode]["name"]));
         self.project.restore(0)?;
         let output = self.start(mode)?;
@@ -152,7 +147,7 @@ impl Walk {
             "{path}: it was refused, and may need `Kit::project` or `Kit::field`: {output}"
         );
         let loops = self.loops()?;
-        let newest = loops.last().ok_or("`list` shows no loop")?;
+        let newest = loops.last().context("`list` shows no loop")?;
         let root = self.project.root();
         let id = text(&newest["id"]).to_owned();
         let held = Loop {
@@ -164,12 +159,7 @@ impl Walk {
     }
 
     /// Keeps the state that the project is in, with the moves to try in it, if it is a new one.
-    fn reach(
-        &mut self,
-        held: Loop,
-        path: String,
-        step: Option<(usize, Move, Json)>,
-    ) -> Result<(), Wrong> {
+    fn reach(&mut self, held: Loop, path: String, step: Option<(usize, Move, Json)>) -> Result<()> {
         let journal = held.journal()?;
         let key = self.key(&journal);
         let mut known = self.states.iter();
@@ -177,7 +167,7 @@ impl Walk {
             return Ok(());
         }
         let state = State {
-            phase: self.check(&held).map_err(at(&path))?,
+            phase: self.check(&held).with_context(|| path.clone())?,
             held,
             path,
             journal,
@@ -246,7 +236,7 @@ impl Walk {
     }
 
     /// Makes a move, checks that output and journal agree, and returns the edge that was taken.
-    fn take(&self, state: &State, one: &Move) -> Result<Option<Json>, Wrong> {
+    fn take(&self, state: &State, one: &Move) -> Result<Option<Json>> {
         let output = self.make(&state.held, one)?;
         let edge = self.edge_since(state)?;
         let is_done = output.code == Some(0);
@@ -308,14 +298,14 @@ impl Walk {
     }
 
     /// Returns the loops of the project, as `list` prints them.
-    pub(crate) fn loops(&self) -> Result<Vec<Json>, Wrong> {
+    pub(crate) fn loops(&self) -> Result<Vec<Json>> {
         let listed = self.project.person(&["list", "--json"])?;
         Ok(serde_json::from_str(&listed.out)?)
     }
 
     /// Returns the edge that was taken since a state: nothing was rewritten, and at most one edge
     /// was taken, which the machine file has.
-    pub(crate) fn edge_since(&self, state: &State) -> Result<Option<Json>, Wrong> {
+    pub(crate) fn edge_since(&self, state: &State) -> Result<Option<Json>> {
         let after = state.held.journal()?;
         let is_longer = after.bytes.starts_with(&state.journal.bytes);
         ensure!(is_longer, "lines of the journal were changed");
@@ -340,7 +330,7 @@ impl Walk {
         &self,
         state: &State,
         call: impl FnOnce() -> io::Result<Output>,
-    ) -> Result<Output, Wrong> {
+    ) -> Result<Output> {
         let document = fs::read(&state.held.document)?;
         let output = call()?;
         let edge = self.edge_since(state)?;
@@ -351,7 +341,7 @@ impl Walk {
     }
 
     /// Compares the loop's document, journal and `status`, and returns the index of its phase.
-    pub(crate) fn check(&self, held: &Loop) -> Result<usize, Wrong> {
+    pub(crate) fn check(&self, held: &Loop) -> Result<usize> {
         let output = self.project.person(&["journal", &held.id])?;
         ensure!(output.code == Some(0), "`journal` says: {output}");
         let journal = held.journal()?;
@@ -359,7 +349,7 @@ impl Walk {
         let mut phases = self.machine.phases.iter();
         let phase = phases
             .position(|phase| stored == phase.stored_name())
-            .ok_or_else(|| format!("the journal has an unknown phase: {stored}"))?;
+            .with_context(|| format!("the journal has an unknown phase: {stored}"))?;
         let name = self.machine.phases[phase].name.as_str();
         let output = self.project.person(&["status", &held.id, "--json"])?;
         let status: Json = serde_json::from_str(&output.out).unwrap_or_default();
