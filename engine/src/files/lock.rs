@@ -1,9 +1,11 @@
 //! Advisory locks on files, which the system frees when the process ends.
 
-use std::fs::{File, TryLockError};
-use std::io;
+use std::fs::File;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
+
+use fd_lock::RwLock;
 
 use super::folder::Folder;
 
@@ -12,19 +14,25 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A lock that this process holds until this is dropped. It is not reentrant.
 #[derive(Debug)]
-pub struct Lock(File);
+pub struct Lock(RwLock<File>);
 
 impl Lock {
     /// Takes the lock `name` of a folder, and makes its file. Returns `None` after the timeout.
     pub fn take(folder: &Folder, name: &str, timeout: Duration) -> io::Result<Option<Self>> {
         let begun = Instant::now();
         loop {
-            let file = folder.file_or_new(name)?;
-            match file.try_lock() {
+            let mut lock = RwLock::new(folder.file_or_new(name)?);
+            let locked = lock.try_write().and_then(|guard| {
+                let file = guard.metadata();
+                // The guard would unlock the file here, instead of in `drop`.
+                std::mem::forget(guard);
+                file
+            });
+            match locked {
                 // A lock whose file was removed before it was locked guards nothing.
-                Ok(()) if file.metadata()?.nlink() > 0 => return Ok(Some(Self(file))),
-                Ok(()) | Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(error)) => return Err(error),
+                Ok(file) if file.nlink() > 0 => return Ok(Some(Self(lock))),
+                Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
+                Ok(_) | Err(_) => {}
             }
             if begun.elapsed() >= timeout {
                 return Ok(None);
@@ -35,15 +43,19 @@ impl Lock {
 
     /// Returns whether the lock is held. A lock that cannot be opened is not.
     pub fn is_held(folder: &Folder, name: &str) -> bool {
-        let tried = folder.file(name).map(|file| file.try_lock_shared());
-        matches!(tried, Ok(Err(TryLockError::WouldBlock)))
+        let is_locked = |file| match RwLock::new(file).try_read() {
+            Ok(_) => false,
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        };
+        folder.file(name).is_ok_and(is_locked)
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
         // Closing is not enough: a child of another thread has the file until its `exec`.
-        let _ = self.0.unlock();
+        let guard = self.0.try_write();
+        drop(guard);
     }
 }
 
