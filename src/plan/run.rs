@@ -1,13 +1,18 @@
 //! `run` and `review --changes`: a whole loop outside Claude Code. `run --resume` continues one.
 
+use std::io::Write as _;
+use std::time::Duration;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use claudex_loop::files::Lock;
 use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
 use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{NextAction, Program, locate, loops, review, reviewers};
-use claudex_loop::{Actor, Store, text};
+use claudex_loop::store::OrIo as _;
+use claudex_loop::{Actor, LoopId, Store, text};
 
 use super::drive::Driver;
 use super::start::{self, PLAN, parse_rounds};
@@ -16,6 +21,10 @@ use super::{AnyLoop, INFO, Mode, Phase, belongs_to_run, reviews_changes};
 
 /// The name of the flag of `review`.
 pub(super) const CHANGES: &str = "changes";
+/// The name of the lock in the loop's folder.
+const LOCK: &str = "driver.lock";
+/// The time to wait for the lock, in which another run writes its process id.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Take a plan document through the whole loop, outside Claude Code
 #[derive(Debug, Default, Args)]
@@ -79,9 +88,9 @@ pub(super) fn review_arguments(review: Command) -> Command {
 pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
     let arguments = Run::from_arg_matches(matches)?;
     if let Some(id) = &arguments.resume {
-        let held = reopen(id)?;
+        let (held, lock) = reopen(id)?;
         let root = held.raw().store().root().to_owned();
-        return drive(program, &root, &arguments, |_| Ok(held));
+        return drive(program, &root, &arguments, |_| Ok((held, lock)));
     }
     let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
     let (plan, topic) = start::read_plan(&loops::here()?, plan)?;
@@ -93,7 +102,7 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
     fields.extend(arguments.rounds.map(|rounds| ("max_rounds", rounds.into())));
     let folder = plan.parent().unwrap_or(&plan);
     drive(program, folder, &arguments, |settings| {
-        start::begin(program, Mode::Plan, fields, folder, matches, settings)
+        start::begin(program, Mode::Plan, fields, folder, matches, settings).and_then(locked)
     })
 }
 
@@ -111,7 +120,7 @@ pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> CommandRes
     };
     let here = loops::here()?;
     drive(program, &here, &arguments, |settings| {
-        start::begin(program, Mode::Review, fields, &here, matches, settings)
+        start::begin(program, Mode::Review, fields, &here, matches, settings).and_then(locked)
     })
 }
 
@@ -120,7 +129,7 @@ fn drive(
     program: &Program,
     folder: &Utf8Path,
     arguments: &Run,
-    begin: impl FnOnce(&Settings) -> Result<AnyLoop, Failure>,
+    begin: impl FnOnce(&Settings) -> Result<(AnyLoop, Lock), Failure>,
 ) -> CommandResult {
     let root = locate::nearest(INFO.state, folder).root().to_owned();
     let settings = loops::settings(INFO, &root, None)?;
@@ -128,7 +137,7 @@ fn drive(
     review::check_choice(named, &settings, Caller::from_env().actor(false))?;
     let reviewers = reviewers::choose(named, None, &settings, &root)?;
 
-    let held = begin(&settings)?;
+    let (held, _lock) = begin(&settings)?;
     let driver = Driver {
         program,
         settings: &settings,
@@ -171,16 +180,46 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
     Some(held.phase()).filter(|phase| phase.is_terminal())
 }
 
-/// Opens an unfinished loop of `run`, also from the archive. A review of changes without a session
-/// was started in a terminal, so it becomes one of `run`.
-fn reopen(id: &str) -> Result<AnyLoop, Failure> {
+/// Locks a new loop for this run.
+fn locked(held: AnyLoop) -> Result<(AnyLoop, Lock), Failure> {
+    let lock = lock(held.raw().store(), held.id())?;
+    Ok((held, lock))
+}
+
+/// Takes the lock of the run of a loop. Its file has the process id.
+fn lock(store: &Store, id: &LoopId) -> Result<Lock, Failure> {
+    let take = || {
+        let folder = store.open_loop_folder(id)?;
+        let Some(lock) = Lock::take(&folder, LOCK, LOCK_TIMEOUT)? else {
+            let process = String::from_utf8_lossy(&folder.read(LOCK, 20)?).into_owned();
+            return Ok(Err(process));
+        };
+        let mut file = folder.file_or_new(LOCK)?;
+        file.set_len(0)?;
+        write!(file, "{}", std::process::id())?;
+        Ok(Ok(lock))
+    };
+    let taken = take().or_io("lock", store.loop_folder(id).join(LOCK));
+    let taken = taken.map_err(Failure::refusal)?;
+    taken.map_err(|process| cannot_continue(id, &format!("process {process} runs it")))
+}
+
+fn cannot_continue(id: &LoopId, problem: &str) -> Failure {
+    let message = format!("run cannot continue loop {id}: {problem}");
+    let help = format!("to see where it is:\n    claudex-loop status {id}");
+    Failure::refuse(message, &help)
+}
+
+/// Opens an unfinished loop of `run`, also from the archive, and locks it. A review of changes
+/// without a session was started in a terminal, so it becomes one of `run`.
+fn reopen(id: &str) -> Result<(AnyLoop, Lock), Failure> {
     let (store, id) = loops::find(INFO, Some(id))?;
     let open = |store: &Store, actor| AnyLoop::open(store, &id, actor).map_err(Failure::refusal);
-    let held = open(&loops::place_of(&store, &id), Actor::Hook)?;
+    let place = loops::place_of(&store, &id);
+    let held = open(&place, Actor::Hook)?;
     let session = held.raw().record().session().unwrap_or_default();
     let problem = match session.as_str() {
         _ if held.phase().is_terminal() => Some(format!("it is over ({})", held.phase())),
-        _ if store.is_running(&id) => Some("its review is running in another process".to_owned()),
         _ if session == RUN || is_unowned_review(&held) => None,
         UNKNOWN => Some(
             "no session has it yet, and the next one that ends a turn here takes it".to_owned(),
@@ -188,11 +227,10 @@ fn reopen(id: &str) -> Result<AnyLoop, Failure> {
         session => Some(format!("session {} drives it", text::one_line(session, 80))),
     };
     if let Some(problem) = problem {
-        let message = format!("run cannot continue loop {id}: {problem}");
-        let help = format!("to see where it is:\n    claudex-loop status {id}");
-        return Err(Failure::refuse(message, &help));
+        return Err(cannot_continue(&id, &problem));
     }
 
+    let lock = lock(&place, &id)?;
     if store.has_archived(&id) {
         store.unarchive(&id).map_err(Failure::refusal)?;
     }
@@ -207,7 +245,7 @@ fn reopen(id: &str) -> Result<AnyLoop, Failure> {
         let resumed = held.take_transition(Transition::Resume);
         drop(resumed.map_err(|error| Failure::refusal(*error.refusal))?);
     }
-    open(&store, Actor::Hook)
+    Ok((open(&store, Actor::Hook)?, lock))
 }
 
 /// Returns whether a loop reviews changes, is not over, and belongs to no session.

@@ -59,9 +59,10 @@ pub fn run(
             break lock;
         }
         progress::watch(raw, usize::MAX, listener)?;
-        raw.forget_journal();
         is_followed = true;
     };
+    // Another process may have reviewed since the journal was read.
+    raw.forget_journal();
     let round = Round::read(raw, prompt.spec).map_err(io_error("could not read the round"))?;
     let newest = round.newest().filter(|_| is_followed);
     // In a phase without a review, the user requests each review.

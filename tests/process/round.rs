@@ -161,6 +161,17 @@ fn second_review_follows_the_running_one() {
 }
 
 #[test]
+fn reviews_at_once_review_a_round_once() {
+    let (project, id) = Project::reviewing(&[]);
+    let review = format!("review {id} --reviewer lint");
+    let reviews: Vec<_> = (0..16).map(|_| project.spawn(&review)).collect();
+    reviews
+        .into_iter()
+        .for_each(|review| drop(review.end().exits(0)));
+    assert_eq!(project.runs(&id), 1);
+}
+
+#[test]
 fn follower_of_killed_review_may_run_it_again() {
     let (project, id) = Project::reviewing(&[]);
     let first = project.background_review(&id, "--reviewer fake-hang");

@@ -292,6 +292,8 @@ fn no_hook_drives_the_loop_of_a_run() {
     });
     let id = newest(&project)["id"].as_str().unwrap().to_owned();
     let before = project.journal(&id);
+    let other = format!("process {} runs it", running.id());
+    project.answers(&format!("run --resume {id}"), 1, &other);
     assert_eq!(project.fire_as("s1").approved(), "");
     Stop::read(&project.run_with_stdin("hook stop", b"{}")).approved();
     project
