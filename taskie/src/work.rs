@@ -1,6 +1,7 @@
 //! The agent's work in a phase, and the transition that follows. Stops and `advance` call this.
 
 use claudex_loop::Refused;
+use claudex_loop::digest::sha256;
 use claudex_loop::machine::Raw;
 use claudex_loop::review::round::RoundError;
 use claudex_loop::review::subject::SubjectText;
@@ -9,7 +10,7 @@ use claudex_loop::store::{ChangeEntry, Entry, to_count};
 use crate::files::Directory;
 use crate::files::name::Name;
 use crate::files::task::TaskFile;
-use crate::typestate::{CODE_REVIEW_REVIEW, Transition};
+use crate::typestate::{CODE_REVIEW_REVIEW, PLAN_REVIEW_REVIEW, Transition};
 use crate::{AnyLoop, Phase, context};
 
 /// Work that is not complete.
@@ -135,6 +136,19 @@ pub(crate) fn reviewed_digests(directory: &Directory) -> String {
     all.join(" ")
 }
 
+/// Returns the digest of the plan in the evidence of its last PASS, or `None` if the user has
+/// accepted the plan since, or skipped its review.
+fn passed_plan(raw: &Raw) -> Option<String> {
+    let journal = raw.journal().ok()?;
+    let mut changes = journal.iter().rev().filter_map(Entry::change);
+    let left = changes.find(|change| {
+        change.from.as_deref() == Some("plan-review")
+            && change.to.as_deref() == Some("create-tasks")
+    })?;
+    let evidence = left.evidence.as_ref()?;
+    evidence["subject"].as_str().map(str::to_owned)
+}
+
 /// Returns the digest of the plan, for the field `reviewed`.
 pub(crate) fn plan_digest(directory: &Directory) -> String {
     format!("plan:{}", directory.plan_digest())
@@ -142,6 +156,13 @@ pub(crate) fn plan_digest(directory: &Directory) -> String {
 
 /// Returns whether the plan or a task differs from its reviewed text. New tasks do not count.
 pub(crate) fn is_changed(raw: &Raw, directory: &Directory) -> bool {
+    // A kill may have kept this digest out of the field.
+    if context::phase(raw) == Phase::CreateTasks
+        && let Some(reviewed) = passed_plan(raw)
+    {
+        let plan = SubjectText::read(raw, &PLAN_REVIEW_REVIEW, false);
+        return !plan.is_ok_and(|plan| sha256(&plan.text) == reviewed);
+    }
     let current = reviewed_digests(directory);
     let reviewed = raw.text("reviewed");
     reviewed.split_whitespace().any(|entry| {

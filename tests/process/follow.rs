@@ -2,7 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::support::{Background, Project, has, wait_for};
+use crate::round::follower;
+use crate::support::{Project, has};
 
 #[test]
 fn follow_without_a_review_starts_none() {
@@ -61,14 +62,7 @@ fn follow_shows_a_running_review_to_its_end() {
 fn interrupted_follower_leaves_the_review_alone() {
     let (project, id) = Project::reviewing(&[]);
     let review = project.background_review(&id, "--reviewer fake-hang");
-    let log = project.home.join("followed");
-    let mut command = project.command(&format!("review {id} --follow"));
-    command.stdout(std::fs::File::create(&log).unwrap());
-    let follower = command.stderr(std::process::Stdio::piped()).spawn();
-    let follower = Background::new(follower.unwrap());
-    wait_for("a follower that follows", || {
-        std::fs::read_to_string(&log).unwrap().contains("following")
-    });
+    let (follower, _) = follower(&project, &id, "--follow");
     follower.signal("TERM");
     follower.end().exits(130).says("the review continues");
     project

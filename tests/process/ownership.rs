@@ -65,13 +65,8 @@ fn copied_project_is_taken_over_by_its_user() {
     let from = project.root.clone();
     let to = from.with_file_name("elsewhere");
     let mut copy = std::process::Command::new("cp");
-    assert!(
-        copy.arg("-a")
-            .args([&from, &to])
-            .status()
-            .unwrap()
-            .success()
-    );
+    let copied = copy.arg("-a").args([&from, &to]).status();
+    assert!(copied.unwrap().success());
     project.root = to.clone();
     has(&project.fire().approved(), "this folder is a copy of");
     project.answers(&format!("adopt {id}"), 0, "was taken over");

@@ -11,26 +11,21 @@ use serde_json::{Value, json};
 use crate::support::{Background, Project, ends, has, tree, wait_for};
 
 /// The reviewer `held`, which waits for the test.
-struct HeldReviewer {
+pub(crate) struct HeldReviewer {
     pipe: PathBuf,
 }
 
 impl HeldReviewer {
-    fn new(project: &Project) -> Self {
+    pub(crate) fn new(project: &Project) -> Self {
         let pipe = project.home.join("a reviewer's pipe");
-        assert!(
-            Command::new("mkfifo")
-                .arg(&pipe)
-                .status()
-                .unwrap()
-                .success()
-        );
+        let made = Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
         project.add_reviewer("held", "cat", &["--", pipe.to_str().unwrap()]);
         Self { pipe }
     }
 
     /// Lets the reviewer print this and end.
-    fn speak(&self, text: &str) {
+    pub(crate) fn speak(&self, text: &str) {
         let pipe = std::fs::File::options().write(true).open(&self.pipe);
         pipe.unwrap().write_all(text.as_bytes()).unwrap();
     }
@@ -131,9 +126,13 @@ fn review_without_a_round_says_why() {
 // --- concurrent reviews --------------------------------------------------------------------------
 
 /// Starts a second review during a review. Returns it, and its output, once it follows the first.
-fn follower(project: &Project, id: &str, reviewer: &str) -> (Background, impl Fn() -> String) {
+pub(crate) fn follower(
+    project: &Project,
+    id: &str,
+    flags: &str,
+) -> (Background, impl Fn() -> String) {
     let log = project.home.join("second");
-    let mut command = project.command(&["review", id, "--reviewer", reviewer]);
+    let mut command = project.command(&format!("review {id} {flags}"));
     let out = std::fs::File::create(&log).unwrap();
     let child = command.stdout(out).stderr(Stdio::piped()).spawn();
     let logged = move || std::fs::read_to_string(&log).unwrap();
@@ -148,10 +147,10 @@ fn second_review_follows_the_running_one() {
     let (project, id) = Project::reviewing(&[]);
     let held = HeldReviewer::new(&project);
     let first = project.background_review(&id, "--reviewer held");
-    let (interrupted, _) = follower(&project, &id, "fake-clean");
+    let (interrupted, _) = follower(&project, &id, "--reviewer fake-clean");
     interrupted.signal("TERM");
     interrupted.end().exits(130);
-    let (second, said) = follower(&project, &id, "fake-clean");
+    let (second, said) = follower(&project, &id, "--reviewer fake-clean");
     held.speak(FINDINGS);
     first.end().exits(0).says("high=1 medium=0 low=0");
     second.end().exits(0);
@@ -175,7 +174,7 @@ fn reviews_at_once_review_a_round_once() {
 fn follower_of_killed_review_may_run_it_again() {
     let (project, id) = Project::reviewing(&[]);
     let first = project.background_review(&id, "--reviewer fake-hang");
-    let (second, _) = follower(&project, &id, "fake-clean");
+    let (second, _) = follower(&project, &id, "--reviewer fake-clean");
     drop(first);
     second.end().exits(3).says("run the same command again");
     project.review(&id, "fake-clean").exits(0);

@@ -1,9 +1,8 @@
 //! `claudex-loop run PLAN.md`: its exit codes, JSON and drafter. No hook drives its loop.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 
+use crate::round::HeldReviewer;
 use crate::support::{
     Project, Ran, Stop, descendants, has, is_alive, lacks, thorough_plan, tree, wait_for,
 };
@@ -275,15 +274,7 @@ fn drafter_that_changes_nothing_buys_no_clean_end() {
 #[test]
 fn no_hook_drives_the_loop_of_a_run() {
     let project = project();
-    let pipe = project.home.join("pipe");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
-    project.add_reviewer("held", "cat", &["--", pipe.to_str().unwrap()]);
+    let held = HeldReviewer::new(&project);
     let running = project.spawn("run PLAN.md --rounds 1 --reviewer held");
     wait_for("its reviewer", || {
         let list = newest(&project);
@@ -301,7 +292,7 @@ fn no_hook_drives_the_loop_of_a_run() {
         .approved();
     assert_eq!(project.journal(&id), before);
 
-    std::fs::write(&pipe, "# Findings\n\nNo substantive findings.\n").unwrap();
+    held.speak("# Findings\n\nNo substantive findings.\n");
     running.end().exits(0).says("plan loop complete");
 }
 

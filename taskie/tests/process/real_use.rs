@@ -203,6 +203,30 @@ fn changed_work_after_pass_is_reviewed_again() {
 }
 
 #[test]
+fn plan_changed_after_its_pass_is_reviewed_again() {
+    let project = planned(1);
+    project.blocks();
+    project.review(None).done();
+    let input = project.folder.home().join("stop.json");
+    std::fs::write(&input, r#"{"session_id":"kit-session"}"#).unwrap();
+    project.folder.keep(0).unwrap();
+    // Wherever the stop after the PASS is killed.
+    for kill_at in 1.. {
+        project.folder.restore(0).unwrap();
+        let mut stop = project.folder.command(&["hook", "stop"]);
+        stop.env("CLAUDEX_KILL_AT", kill_at.to_string());
+        stop.stdin(std::fs::File::open(&input).unwrap());
+        if stop.output().unwrap().status.success() {
+            break;
+        }
+        project.write(ID, "plan.md", "## Overview\n\nAnd more.\n");
+        project.tasks(ID, 1, 0);
+        project.stop();
+        assert_eq!(next_phase(&project), "plan-review", "{kill_at}");
+    }
+}
+
+#[test]
 fn task_changed_after_its_pass_is_reviewed_again() {
     let project = at_task();
     project.tasks(ID, 2, 1);
