@@ -6,7 +6,7 @@ use super::{AnyLoop, INFO, Phase};
 use claudex_loop::hooks::answers::{self, DialogAnswer};
 use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::Actor;
-use claudex_loop::program::locate::Surroundings;
+use claudex_loop::program::locate::StateFolders;
 use claudex_loop::program::start::MAX_TEXT_BYTES;
 use claudex_loop::store::{Change, Fields};
 use claudex_loop::text;
@@ -16,10 +16,10 @@ use serde_json::Value;
 const HEADERS: [&str; 3] = ["Scope", "Constraints", "Worries"];
 
 /// Adds the answers of an interview to the topic of the session's own loop, if it takes them.
-pub(super) fn take(input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
+pub(super) fn take(input: &Input) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
-    let owned = surroundings.folders(INFO, input).owned(session);
+    let owned = StateFolders::find_for_hook(INFO.state, input).owned(session);
     let (store, id) = owned.into_iter().next()?;
     let held = AnyLoop::open(&store, &id, Actor::Person).ok()?;
     let fields = held.fields();

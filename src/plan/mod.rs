@@ -24,7 +24,6 @@ use claudex_loop::machine::{LoopHandle, Raw};
 use claudex_loop::message::Message;
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{CommandResult, Failure};
-use claudex_loop::program::locate::Surroundings;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{Extension, NextAction, Program, Variables, Verb, messages};
 use claudex_loop::{Timestamp, template};
@@ -113,8 +112,8 @@ impl Extension for PlanLoop {
         run::refuse_session_resume(held.typed(), &verb.typed())
     }
 
-    fn on_answer(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
-        interview::take(input, surroundings)
+    fn on_answer(&self, input: &Input) -> Option<HookOutput> {
+        interview::take(input)
     }
 
     fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {

@@ -5,6 +5,7 @@
 //! mistakes. It does not stop an agent that clears its environment on purpose.
 
 use crate::machine::Actor;
+use crate::process::environment::GUARD;
 
 /// The variable in every process that the client starts.
 const INSIDE: &str = "CLAUDECODE";
@@ -13,6 +14,11 @@ const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 pub const UNKNOWN: &str = "unknown";
 /// The session of a loop that one command runs from start to end. No hook takes it over.
 pub const RUN: &str = "run";
+
+/// Returns whether one of our reviewers or drafters makes the call.
+pub(super) fn is_in_reviewer() -> bool {
+    std::env::var_os(GUARD).is_some()
+}
 
 /// The caller of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,6 @@ use serde_json::{Map, Value as Json};
 
 use super::app::{Program, Verb};
 use super::exit::{CommandResult, Failure};
-use super::locate::Surroundings;
 use crate::hooks::{HookOutput, Input};
 use crate::machine::table::ModeInfo;
 use crate::machine::{Actor, Beginning, LoopHandle};
@@ -75,7 +74,7 @@ pub trait Extension {
     }
 
     /// Handles answers to questions that no phase asks. Returns `None` for a phase's answers.
-    fn on_answer(&self, input: &Input, surroundings: &Surroundings) -> Option<HookOutput> {
+    fn on_answer(&self, input: &Input) -> Option<HookOutput> {
         None
     }
 

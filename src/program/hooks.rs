@@ -8,21 +8,18 @@ use super::app::Program;
 use super::arguments::Hook;
 use super::exit::{CommandResult, Exit};
 use super::info::ProgramInfo;
-use super::locate::Surroundings;
-use super::settings::{self, Settings};
 use super::shell::quote;
-use super::{locate, out, permission, question_answer, session_start, stop};
+use super::{caller, out, permission, question_answer, session_start, settings, stop};
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::{HookOutput, Input, prompt};
 use crate::text;
 
-type Answer = fn(&Program, &Input, &Surroundings) -> HookOutput;
+type Answer = fn(&Program, &Input) -> HookOutput;
 
 /// Answers a hook of the client. Prints nothing after an internal error.
 pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
-    let surroundings = &Surroundings::from_env();
     let (event, answer): (_, Answer) = match hook {
-        Hook::Stop => return stop::answer(program, surroundings),
+        Hook::Stop => return stop::answer(program),
         Hook::Prompt => ("UserPromptSubmit", keep_prompt),
         Hook::Answer => ("PostToolUse", question_answer::answer),
         Hook::SessionStart => ("SessionStart", session_start::answer),
@@ -31,7 +28,7 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
     };
     let output = catch_unwind(AssertUnwindSafe(|| {
         let input = input::read(std::io::stdin(), INPUT_TIMEOUT).ok()?;
-        Some(answer(program, &input, surroundings))
+        (!caller::is_in_reviewer()).then(|| answer(program, &input))
     }));
     if let Ok(Some(output)) = output {
         out::text(&output.to_json(event));
@@ -39,34 +36,21 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
     Exit::Complete
 }
 
-fn keep_prompt(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
+fn keep_prompt(program: &Program, input: &Input) -> HookOutput {
     let info = program.info;
-    if let Err(error) = try_keep_prompt(info, input, surroundings) {
-        out::note(&info.line(&text::one_line(&error, 300)));
+    if let (Some(home), Some(plugin)) = (info.home(), info.plugin) {
+        let kept =
+            prompt::store(input, plugin, &home).and_then(|is_ours| match &input.session_id {
+                // The command may begin a review before the first stop.
+                Some(session) if is_ours => settings::keep_environment(info, session),
+                _ => Ok(()),
+            });
+        if let Err(error) = kept {
+            let line = format!("cannot keep the command that was typed: {error}");
+            out::note(&info.line(&text::one_line(&line, 300)));
+        }
     }
     HookOutput::default()
-}
-
-fn try_keep_prompt(
-    info: &ProgramInfo,
-    input: &Input,
-    surroundings: &Surroundings,
-) -> Result<(), String> {
-    let (Some(home), Some(plugin)) = (info.home(), info.plugin) else {
-        return Ok(());
-    };
-    let is_ours = prompt::store(input, plugin, &home)
-        .map_err(|error| format!("cannot keep the command that was typed: {error}"))?;
-
-    // A command may begin a review before the first stop. It reports unusable settings itself.
-    if is_ours
-        && let Some(session) = &input.session_id
-        && let Some(folder) = surroundings.project.as_ref().or(surroundings.here.as_ref())
-        && Settings::load(info, locate::nearest(info.state, folder).root()).is_ok()
-    {
-        settings::keep_environment(info, session).map_err(|error| error.to_string())?;
-    }
-    Ok(())
 }
 
 /// Prints the hooks for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.

@@ -12,7 +12,6 @@ use super::info::ProgramInfo;
 use super::open_error;
 use crate::files::without_dots;
 use crate::hooks::Input;
-use crate::process::environment::GUARD;
 use crate::store::{Active, ListedLoop, LoopId, StateHome, StateSpec, Store, StoreError};
 use crate::text;
 
@@ -49,6 +48,16 @@ impl StateFolders {
             starts: starts.iter().map(|start| (*start).to_owned()).collect(),
             stores,
         }
+    }
+
+    /// Finds the state folders of a hook: those of the client's project first.
+    pub fn find_for_hook(state: &'static StateSpec, input: &Input) -> Self {
+        let project = std::env::var("CLAUDE_PROJECT_DIR").ok().map(Into::into);
+        let cwd = input.cwd.clone().or_else(|| here().ok());
+        let mut starts: Vec<Utf8PathBuf> = [project, cwd].into_iter().flatten().collect();
+        starts.retain(|path| path.is_absolute());
+        let starts: Vec<&Utf8Path> = starts.iter().map(|path| &**path).collect();
+        Self::find(state, &starts)
     }
 
     pub(super) fn find_here(state: &'static StateSpec) -> Result<Self, Failure> {
@@ -143,38 +152,6 @@ impl StateFolders {
             )
         });
         vanished.collect()
-    }
-}
-
-/// The environment of a hook.
-#[derive(Debug, Clone)]
-pub struct Surroundings {
-    /// The project's folder: CLAUDE_PROJECT_DIR.
-    pub project: Option<Utf8PathBuf>,
-    /// The working directory.
-    pub here: Option<Utf8PathBuf>,
-    /// Whether our reviewer runs this hook.
-    pub reviewer_child: bool,
-}
-
-impl Surroundings {
-    /// Reads the environment.
-    pub fn from_env() -> Self {
-        let project = std::env::var("CLAUDE_PROJECT_DIR").ok();
-        Self {
-            project: project.filter(|path| !path.is_empty()).map(Into::into),
-            here: here().ok(),
-            reviewer_child: std::env::var_os(GUARD).is_some(),
-        }
-    }
-
-    /// Finds the state folders of a call, those of the project first.
-    pub fn folders(&self, info: &ProgramInfo, input: &Input) -> StateFolders {
-        let cwd = input.cwd.as_deref().map(Utf8Path::new);
-        let starts = [self.project.as_deref(), cwd.or(self.here.as_deref())];
-        let mut starts = Vec::from_iter(starts.into_iter().flatten());
-        starts.retain(|path| path.is_absolute());
-        StateFolders::find(info.state, &starts)
     }
 }
 

@@ -10,23 +10,23 @@ use camino::Utf8Path;
 
 use super::app::Program;
 use super::info::ProgramInfo;
-use super::locate::{self, Surroundings};
+use super::locate::{self, StateFolders};
 use super::plugin::commands::loop_rules;
 use crate::hooks::{HookOutput, Input, Permission};
 use crate::store::{ListedLoop, Store};
 
-pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
+pub(super) fn answer(program: &Program, input: &Input) -> HookOutput {
     HookOutput {
-        permission: decide(program, input, surroundings),
+        permission: decide(program, input),
         ..HookOutput::default()
     }
 }
 
 /// Decides a tool call. Returns `None` if the client is to decide.
-fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Option<Permission> {
+fn decide(program: &Program, input: &Input) -> Option<Permission> {
     let argument = |name: &str| input.tool_input.as_ref()?.get(name)?.as_str();
     // A finished loop counts: the agent asks once more for the next step.
-    let mut loops = surroundings.folders(program.info, input).list(Store::list);
+    let mut loops = StateFolders::find_for_hook(program.info.state, input).list(Store::list);
     loops.retain(|(_, one)| {
         one.problem.is_none() && one.session.is_some() && one.session == input.session_id
     });

@@ -7,7 +7,7 @@ use super::app::Program;
 use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
-use super::locate::Surroundings;
+use super::locate::StateFolders;
 use super::{loops, messages, verbs};
 use crate::hooks::answers::{self, DialogAnswer};
 use crate::hooks::{HookOutput, Input};
@@ -17,12 +17,9 @@ use crate::text;
 
 const ALTERED: &str = "the dialog had other options or descriptions than the question; ask the question again, exactly as given";
 
-pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
+pub(super) fn answer(program: &Program, input: &Input) -> HookOutput {
     let info = program.info;
-    if surroundings.reviewer_child {
-        return HookOutput::default();
-    }
-    if let Some(output) = program.extension.on_answer(input, surroundings) {
+    if let Some(output) = program.extension.on_answer(input) {
         return output;
     }
     let answers = answers::from_input(input);
@@ -31,7 +28,7 @@ pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundin
     };
     // The answer is for the loop that asked, even if a stop would drive another.
     let mut output = HookOutput::default();
-    for (store, id) in surroundings.folders(info, input).owned(session) {
+    for (store, id) in StateFolders::find_for_hook(info.state, input).owned(session) {
         match take(program, &store, &id, &answers, &mut output) {
             Ok(false) => {}
             Ok(true) => break,

@@ -14,7 +14,7 @@ use super::durations::elapsed;
 use super::exit::with_help;
 use super::extension::Variables;
 use super::info::ProgramInfo;
-use super::locate::{StateFolders, Surroundings, archived_note, owner};
+use super::locate::{StateFolders, archived_note, owner};
 use super::{messages, next_action, open_error};
 use crate::hooks::session_records::{Compacted, SessionEnvironment, SessionRecord as _};
 use crate::hooks::{HookOutput, Input};
@@ -29,13 +29,13 @@ pub(super) const MAX_QUIET_TIME: Duration = Duration::from_secs(15 * 60);
 const MAX_REASON_CHARS: usize = 450;
 const MAX_ACTION_CHARS: usize = 400;
 
-pub(super) fn answer(program: &Program, input: &Input, surroundings: &Surroundings) -> HookOutput {
-    if surroundings.reviewer_child || input.is_subagent() {
+pub(super) fn answer(program: &Program, input: &Input) -> HookOutput {
+    if input.is_subagent() {
         return HookOutput::default();
     }
     let info = program.info;
     let source = input.source.as_deref().unwrap_or_default();
-    let folders = surroundings.folders(info, input);
+    let folders = StateFolders::find_for_hook(info.state, input);
     let mut notes = folders.vanished(Some("session-start"));
     if source == "compact" {
         let followed = follow_compaction(program, input, &folders);
@@ -59,14 +59,12 @@ fn identify(info: &ProgramInfo, input: &Input) -> Option<(Utf8PathBuf, String, S
 }
 
 /// Notes, before a compaction, which session is compacted, if it has a loop here.
-pub(super) fn note_compaction(
-    program: &Program,
-    input: &Input,
-    surroundings: &Surroundings,
-) -> HookOutput {
+pub(super) fn note_compaction(program: &Program, input: &Input) -> HookOutput {
     let info = program.info;
     if let Some((home, session, client)) = identify(info, input)
-        && let Some((store, id)) = surroundings.folders(info, input).owned(&session).first()
+        && let Some((store, id)) = StateFolders::find_for_hook(info.state, input)
+            .owned(&session)
+            .first()
         && let Err(error) = (Compacted { session }).save(&client, &home)
     {
         store.log(&format!("{id} cannot note the compaction: {error}"));

@@ -8,10 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use jiff::Timestamp;
 
 use super::app::{HeldLoop, Program};
-use super::caller::UNKNOWN;
+use super::caller::{self, UNKNOWN};
 use super::exit::{Exit, with_help};
 use super::extension::Variables;
-use super::locate::Surroundings;
+use super::locate::StateFolders;
 use super::settings::{self, Settings};
 use super::{durations, loops, messages, next_action, open_error, out, rounds};
 use crate::behaviours::Step;
@@ -27,11 +27,11 @@ use crate::text;
 /// The start of the log line about a stop that changed nothing, which `status` shows.
 pub(super) const LET_END: &str = "let the turn end: ";
 
-pub(super) fn answer(program: &Program, surroundings: &Surroundings) -> Exit {
+pub(super) fn answer(program: &Program) -> Exit {
     let name = program.info.program;
     let decided = catch_unwind(AssertUnwindSafe(|| {
         match input::read(std::io::stdin(), INPUT_TIMEOUT) {
-            Ok(input) => decide(program, &input, surroundings),
+            Ok(input) => decide(program, &input),
             Err(error) => approve(format!(
                 "cannot read the Stop hook's input as JSON: {error}"
             )),
@@ -47,12 +47,12 @@ pub(super) fn answer(program: &Program, surroundings: &Surroundings) -> Exit {
     Exit::Complete
 }
 
-fn decide(program: &Program, input: &Input, surroundings: &Surroundings) -> Decision {
-    if surroundings.reviewer_child || input.is_subagent() {
+fn decide(program: &Program, input: &Input) -> Decision {
+    if caller::is_in_reviewer() || input.is_subagent() {
         return Decision::approve(None);
     }
     let info = program.info;
-    let folders = surroundings.folders(info, input);
+    let folders = StateFolders::find_for_hook(info.state, input);
     let mut notes = folders.vanished(Some("stop"));
     let located = folders.find_for_stop(info, input.session_id.as_deref());
     let mut decision = match located {

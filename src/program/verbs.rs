@@ -7,12 +7,11 @@ use super::arguments::{self, LoopArgs};
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::settings::Settings;
-use super::{attempts, loops, messages, open_error, out, start};
+use super::{attempts, caller, loops, messages, open_error, out, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
 use crate::machine::table::FieldKind;
 use crate::machine::{Actor, EdgeAt, EdgeInfo, LoopHandle, Refusal, Refused, Requirement, Table};
-use crate::process::environment::GUARD;
 use crate::text;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Args as _};
@@ -106,7 +105,7 @@ pub(super) fn run(program: &Program, verb: Verb) -> CommandResult {
 /// Refuses a command inside a reviewer or drafter, whose environment would pass for the user's, and
 /// where a review would wait for itself.
 pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
-    if std::env::var_os(GUARD).is_none() {
+    if !caller::is_in_reviewer() {
         return Ok(());
     }
     Err(Failure::refuse(

@@ -15,7 +15,7 @@ use crate::program::Program;
 use crate::program::arguments::ShowArgs;
 use crate::program::exit::{CommandResult, Exit, Failure};
 use crate::program::info::ProgramInfo;
-use crate::program::locate::{StateFolders, Surroundings};
+use crate::program::locate::StateFolders;
 use crate::program::settings::{MAX_ROUNDS, Settings};
 use crate::program::{durations, loops, messages, open_error, out, rounds};
 use crate::store::{Store, to_plain};
@@ -109,15 +109,15 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
 /// fails, because the client calls it many times a minute.
 pub(in crate::program) fn statusline(program: &Program) -> Exit {
     let input = input::read(stdin(), INPUT_TIMEOUT).unwrap_or_default();
-    if let Some(line) = session_line(program, &input, &Surroundings::from_env()) {
+    if let Some(line) = session_line(program, &input) {
         out::line(&program.info.line(&line));
     }
     Exit::Complete
 }
 
-fn session_line(program: &Program, input: &Input, surroundings: &Surroundings) -> Option<String> {
+fn session_line(program: &Program, input: &Input) -> Option<String> {
     let session = input.session_id.as_deref()?;
-    let owned = surroundings.folders(program.info, input).owned(session);
+    let owned = StateFolders::find_for_hook(program.info.state, input).owned(session);
     let (store, id) = owned.into_iter().next()?;
     let opened = program
         .app
