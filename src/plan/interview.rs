@@ -20,8 +20,9 @@ pub(super) fn take(input: &Input) -> Option<HookOutput> {
     let parts = parts(&answers::from_input(input));
     let session = input.session_id.as_deref().filter(|_| !parts.is_empty())?;
     let owned = StateFolders::find_for_hook(INFO.state, input).owned(session);
-    let (store, id) = owned.into_iter().next()?;
-    let held = AnyLoop::open(&store, &id, Actor::Person).ok()?;
+    let own = owned.first()?;
+    let id = &own.id;
+    let held = AnyLoop::open(&own.store, id, Actor::Person).ok()?;
     let fields = held.fields();
     if held.phase() != Phase::Drafting || fields.interview_used || fields.from_draft {
         return None;
@@ -29,7 +30,7 @@ pub(super) fn take(input: &Input) -> Option<HookOutput> {
     let mut output = HookOutput::default();
     if let Err(problem) = record(&held, &parts) {
         let problem = text::one_line(&problem, 300);
-        store.log(&format!("{id} interview: {problem}"));
+        own.log(&format!("interview: {problem}"));
         let person = format!("the answers are not in the topic of loop {id}: {problem}");
         output.user_note = Some(INFO.line(&person));
         let agent = "the answers could not be added to the topic. Write them into the plan.";

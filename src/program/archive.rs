@@ -42,19 +42,18 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Comm
         out::line("No loops to archive.");
         return Ok(Exit::Complete);
     }
-    let mut running = loops.iter();
-    if let Some((_, one)) = running.find(|(store, one)| store.is_running(&one.id)) {
+    if let Some(one) = loops.iter().find(|one| one.store.is_running(&one.id)) {
         let problem = format!("cannot archive loop {}: a review of it is running", one.id);
         let help = format!("wait for it, or stop it; `{program} status` shows it");
         return Err(Failure::refuse(problem, &help));
     }
     if !yes && !from_prompt {
-        let active = loops.iter().filter(|(_, one)| !one.terminal).count();
+        let active = loops.iter().filter(|one| !one.terminal).count();
         let noun = if loops.len() == 1 { "loop" } else { "loops" };
         let counted = format!("{} {noun}, {active} of them active", loops.len());
         let named = loops.iter().take(MAX_NAMED_LOOPS);
         let list: String = named
-            .map(|(_, one)| format!("  {}\n", text::one_line(one.id.as_str(), 100)))
+            .map(|one| format!("  {}\n", text::one_line(one.id.as_str(), 100)))
             .collect();
         ownership::confirm(
             &format!("{list}{counted}. Move all to the archive? Nothing is deleted."),
@@ -62,12 +61,11 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Comm
             &format!("run it in a terminal, or confirm with:\n    {program} rollback --yes"),
         )?;
     }
-    for (store, listed) in loops {
-        let id = listed.id;
-        store.archive(&id).map_err(Failure::internal)?;
-        store.log(&format!("{id} rolled back by the user"));
-        let name = text::one_line(id.as_str(), 100);
-        let folder = text::shown(store.folder());
+    for one in loops {
+        one.store.archive(&one.id).map_err(Failure::internal)?;
+        one.log("rolled back by the user");
+        let name = text::one_line(one.id.as_str(), 100);
+        let folder = text::shown(one.store.folder());
         out::line(&format!("Loop {name} was moved to {folder}/archive/{name}"));
     }
     Ok(Exit::Complete)

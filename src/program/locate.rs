@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 
 use camino::{FromPathBufError, Utf8Component, Utf8Path, Utf8PathBuf};
+use derive_more::Deref;
 
 use super::caller::UNKNOWN;
 use super::exit::{Exit, Failure, with_help};
@@ -12,12 +13,55 @@ use super::info::ProgramInfo;
 use super::open_error;
 use crate::files::without_dots;
 use crate::hooks::Input;
+use crate::machine::Table;
 use crate::store::{Active, ListedLoop, LoopId, StateHome, StateSpec, Store, StoreError};
 use crate::text;
 
 /// The most state folders that are read, so that an unpacked archive cannot delay a turn.
 const MAX_FOLDERS: usize = 32;
 const MAX_PROBLEM_CHARS: usize = 700;
+
+/// A loop that a state folder lists.
+#[derive(Debug, Clone, Deref)]
+pub struct FoundLoop {
+    /// The store of the state folder.
+    pub store: Store,
+    #[deref]
+    listed: ListedLoop,
+}
+
+impl FoundLoop {
+    pub(super) fn into_parts(self) -> (Store, LoopId) {
+        (self.store, self.listed.id)
+    }
+
+    pub(super) fn is_usable(&self) -> bool {
+        self.problem.is_none()
+    }
+
+    pub(super) fn owner(&self) -> Option<&str> {
+        self.session.as_deref().filter(|session| is_known(session))
+    }
+
+    pub(super) fn is_for_any_session(&self, table: &Table) -> bool {
+        let phase = self
+            .phase
+            .as_ref()
+            .and_then(|stored| table.phase_position(stored));
+        phase.is_some_and(|phase| is_for_any_session(table, phase))
+    }
+
+    /// Adds a line about the loop to the log of the state folder.
+    pub fn log(&self, line: &str) {
+        self.store.log(&format!("{} {line}", self.id));
+    }
+}
+
+/// Returns whether any session can continue a loop in this phase, since no stop moves it.
+pub(super) fn is_for_any_session(table: &Table, phase: usize) -> bool {
+    let mut edges = table.edges().filter(|edge| edge.from == phase);
+    !table.phases[phase].terminal && edges.all(|edge| !edge.by.is_empty())
+}
 
 /// The state folders of a call.
 #[derive(Debug)]
@@ -68,45 +112,46 @@ impl StateFolders {
         self.stores.iter().find_map(Store::refusal)
     }
 
-    pub(super) fn list(&self, list: fn(&Store) -> Vec<ListedLoop>) -> Vec<(Store, ListedLoop)> {
-        let loops = self.stores.iter().flat_map(|store| {
+    pub(super) fn list(&self, list: fn(&Store) -> Vec<ListedLoop>) -> Vec<FoundLoop> {
+        let mut loops = Vec::new();
+        for store in &self.stores {
             let mut listed = list(store);
             listed.retain(|one| store.is_for(one.root.as_deref()));
-            listed.into_iter().map(|one| (store.clone(), one))
-        });
-        loops.collect()
+            loops.extend(listed.into_iter().map(|listed| FoundLoop {
+                store: store.clone(),
+                listed,
+            }));
+        }
+        loops
     }
 
-    pub(super) fn newest(&self, list: fn(&Store) -> Vec<ListedLoop>) -> Vec<(Store, ListedLoop)> {
+    pub(super) fn newest(&self, list: fn(&Store) -> Vec<ListedLoop>) -> Vec<FoundLoop> {
         let mut loops = self.list(list);
-        loops.sort_by_key(|(_, listed)| Reverse(listed.modified));
+        loops.sort_by_key(|one| Reverse(one.modified));
         loops
     }
 
     /// Returns the active loops, sorted by whether they open, have a session, and by newest change.
-    pub(super) fn active(&self) -> Vec<(Store, ListedLoop)> {
+    pub(super) fn active(&self) -> Vec<FoundLoop> {
         let mut loops = self.list(Store::list_active);
-        loops.sort_by_key(|(_, one)| {
+        loops.sort_by_key(|one| {
             let newest = (self.state.active == Active::Many).then_some(Reverse(one.modified));
-            (one.problem.is_some(), owner(one).is_none(), newest)
+            (!one.is_usable(), one.owner().is_none(), newest)
         });
         loops
     }
 
     /// Returns the active loops of a session. Its next stop drives the first one.
-    pub fn owned(&self, session: &str) -> Vec<(Store, LoopId)> {
+    pub fn owned(&self, session: &str) -> Vec<FoundLoop> {
         let mut loops = self.active();
-        loops.retain(|(_, one)| one.problem.is_none() && owner(one) == Some(session));
-        let owned = loops.into_iter().map(|(store, listed)| (store, listed.id));
-        owned.collect()
+        loops.retain(|one| one.is_usable() && one.owner() == Some(session));
+        loops
     }
 
     /// Returns an archived loop of a session that is not over.
-    pub(super) fn archived(&self, session: &str) -> Option<(Store, LoopId)> {
-        let mut loops = self.list(Store::archived);
-        loops.retain(|(_, one)| one.problem.is_none() && one.session.as_deref() == Some(session));
-        let (store, listed) = loops.into_iter().next()?;
-        Some((store, listed.id))
+    pub(super) fn archived(&self, session: &str) -> Option<FoundLoop> {
+        let mut loops = self.list(Store::archived).into_iter();
+        loops.find(|one| one.is_usable() && one.session.as_deref() == Some(session))
     }
 
     /// Finds the loop that a stop drives: the session's or one of no session. An error is a note.
@@ -114,22 +159,19 @@ impl StateFolders {
         &self,
         info: &ProgramInfo,
         session: Option<&str>,
-    ) -> Result<Option<(Store, LoopId)>, String> {
+    ) -> Result<Option<FoundLoop>, String> {
         let active = self.active();
-        let is_drivable = |one: &ListedLoop| {
-            one.problem.is_none() && owner(one).is_none_or(|owner| Some(owner) == session)
-        };
-        if let Some((store, one)) = active.iter().find(|(_, one)| is_drivable(one)) {
-            return Ok(Some((store.clone(), one.id.clone())));
+        let mut usable = active.iter().filter(|one| one.is_usable());
+        if let Some(found) = usable.find(|one| one.owner().is_none() || one.owner() == session) {
+            return Ok(Some(found.clone()));
         }
         if let Some(error) = self.refusal() {
             return Err(text::note(&with_help(&error), MAX_PROBLEM_CHARS));
         }
-        let unusable = active.iter().find(|(_, one)| one.problem.is_some());
-        if let Some((store, one)) = unusable
-            && let Err(error) = store.open(&one.id)
+        if let Some(FoundLoop { store, listed }) = active.iter().find(|one| !one.is_usable())
+            && let Err(error) = store.open(&listed.id)
         {
-            return Err(open_error::line(info, store, &one.id, &error.into()));
+            return Err(open_error::line(info, store, &listed.id, &error.into()));
         }
         if self.stores.len() == MAX_FOLDERS {
             return Err(format!(
@@ -137,7 +179,11 @@ impl StateFolders {
             ));
         }
         match session.and_then(|session| self.archived(session)) {
-            Some((_, id)) => Err(format!("loop {id} {}", archived_note(info, &id))),
+            Some(found) => Err(format!(
+                "loop {} {}",
+                found.id,
+                archived_note(info, &found.id)
+            )),
             None => Ok(None),
         }
     }
@@ -230,11 +276,6 @@ pub fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
 pub(super) fn archived_note(info: &ProgramInfo, id: &LoopId) -> String {
     let resume = info.command(&format!("resume {id}"));
     format!("was archived because it was idle for too long. To continue it:{resume}")
-}
-
-pub(super) fn owner(listed: &ListedLoop) -> Option<&str> {
-    let session = listed.session.as_deref();
-    session.filter(|session| is_known(session))
 }
 
 /// Returns whether this is a session, not the word for none.

@@ -6,7 +6,7 @@ use super::app::{HeldLoop, Program};
 use super::caller::Caller;
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
-use super::locate::StateFolders;
+use super::locate::{FoundLoop, StateFolders};
 use super::settings::{Settings, call_environment};
 use super::{attempts, locate, messages, open_error, out};
 use crate::machine::{Actor, Raw};
@@ -32,7 +32,7 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
             let mut owned = folders.owned(&session).into_iter();
             owned.next().or_else(|| folders.archived(&session))
         });
-        return found.map_or_else(|| find_active(info), Ok);
+        return found.map_or_else(|| find_active(info), |found| Ok(found.into_parts()));
     };
     let list = format!("`{} list` shows the loops of this project", info.program);
     let id = LoopId::parse(id, info.state.ids).map_err(|_| {
@@ -67,17 +67,17 @@ pub fn place_of(store: &Store, id: &LoopId) -> Store {
 pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure> {
     let folders = StateFolders::find_here(info.state)?;
     let active = folders.active();
-    let usable = active.iter().filter(|(_, one)| one.problem.is_none());
-    let ids: Vec<_> = usable.map(|(_, one)| one.id.as_str()).collect();
+    let usable = active.iter().filter(|one| one.is_usable());
+    let ids: Vec<_> = usable.map(|one| one.id.as_str()).collect();
     if ids.len() > 1 {
         let problem = format!("more than one loop is active: {}", ids.join(", "));
         return Err(Failure::refuse(problem, "give one of these ids"));
     }
-    if let Some((store, one)) = active.into_iter().next() {
-        return Ok((store, one.id));
+    if let Some(found) = active.into_iter().next() {
+        return Ok(found.into_parts());
     }
     let help = match folders.newest(Store::archived).first() {
-        Some((_, one)) => {
+        Some(one) => {
             let resume = info.command(&format!("resume {}", one.id));
             format!(
                 "loop {} is in the archive; to bring it back:{resume}",
@@ -100,8 +100,7 @@ pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, LoopId)>, Failure
         loops = folders.newest(Store::list);
         loops.truncate(1);
     }
-    let loops = loops.into_iter();
-    Ok(loops.map(|(store, listed)| (store, listed.id)).collect())
+    Ok(loops.into_iter().map(FoundLoop::into_parts).collect())
 }
 
 /// Finds the loop with an id, or the active one, or the one that finished last.

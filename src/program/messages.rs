@@ -7,7 +7,7 @@ use super::caller::Caller;
 use super::extension::{NextAction, Variables};
 use super::{next_action, rounds};
 use crate::behaviours::loop_message;
-use crate::machine::table::{PhaseInfo, Table};
+use crate::machine::table::PhaseInfo;
 use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::message::{Message, Render as _};
 use crate::store::Entry;
@@ -18,12 +18,6 @@ const TURN_END: Message = template!("messages/turn-end.txt");
 /// Returns the phase that a loop is in.
 pub fn phase(raw: &Raw) -> &'static PhaseInfo {
     &raw.table().phases[raw.phase()]
-}
-
-/// Returns whether any session can continue a loop in this phase, since no stop moves it.
-pub fn is_for_any_session(table: &Table, phase: usize) -> bool {
-    let mut edges = table.edges().filter(|edge| edge.from == phase);
-    !table.phases[phase].terminal && edges.all(|edge| !edge.by.is_empty())
 }
 
 /// Returns the note about a turn that may end. `caveats` are sentences.

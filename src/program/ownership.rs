@@ -8,8 +8,8 @@ use super::arguments::LoopArgs;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
-use super::locate::{StateFolders, owner};
-use super::session_start::{MAX_QUIET_TIME, is_for_any_session};
+use super::locate::{StateFolders, is_for_any_session};
+use super::session_start::MAX_QUIET_TIME;
 use super::{durations, loops, messages, next_action, open_error, out, verbs};
 use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store, StoreError};
@@ -31,7 +31,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
     store.pause(&id, false).map_err(Failure::internal)?;
     program.prepare(&*held, &settings, Actor::Person);
 
-    let is_for_any = messages::is_for_any_session(info.table, held.raw().phase());
+    let is_for_any = is_for_any_session(info.table, held.raw().phase());
     let mut edges = info.table.edges_at("resume", held.raw().phase());
     let is_taken = messages::phase(held.raw()).terminal || edges.next().is_some();
     let held = match verbs::parse(info.table, "resume", Vec::new()) {
@@ -185,23 +185,18 @@ pub(super) fn confirm(question: &str, problem: &str, help: &str) -> Result<(), F
 /// Returns an error if the user does not agree, or cannot be asked without a terminal.
 pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let session = Caller::from_env().session;
-    let mut active = StateFolders::find_here(info.state)?.active();
-    active.retain(|(_, one)| {
-        // A loop that was not started here is a copy, and no session waits for it.
-        one.id == *id
-            && one.problem.is_none()
-            && owner(one).is_some()
-            && one.session != session
-            && !is_for_any_session(info, one)
-    });
-    let Some((_, listed)) = active.first() else {
+    let active = StateFolders::find_here(info.state)?.active();
+    // A loop that was not started here is a copy, and no session waits for it.
+    let found = active.iter().find(|one| one.id == *id && one.is_usable());
+    let Some((found, owner)) = found.and_then(|found| Some((found, found.owner()?))) else {
         return Ok(());
     };
-    let idle = listed.modified.elapsed().unwrap_or_default();
-    if idle >= MAX_QUIET_TIME {
+    let idle = found.modified.elapsed().unwrap_or_default();
+    let is_own = session.as_deref() == Some(owner);
+    if is_own || found.is_for_any_session(info.table) || idle >= MAX_QUIET_TIME {
         return Ok(());
     }
-    let owner = text::one_line(listed.session.as_deref().unwrap_or_default(), 100);
+    let owner = text::one_line(owner, 100);
     let age = durations::elapsed(idle.as_secs());
     let risk =
         format!("session {owner} may be working on loop {id}: its last sign of life was {age} ago");

@@ -10,10 +10,10 @@ use camino::Utf8Path;
 
 use super::app::Program;
 use super::info::ProgramInfo;
-use super::locate::{self, StateFolders};
+use super::locate::{self, FoundLoop, StateFolders};
 use super::plugin::commands::loop_rules;
 use crate::hooks::{HookOutput, Input, Permission};
-use crate::store::{ListedLoop, Store};
+use crate::store::Store;
 
 pub(super) fn answer(program: &Program, input: &Input) -> HookOutput {
     HookOutput {
@@ -27,9 +27,7 @@ fn decide(program: &Program, input: &Input) -> Option<Permission> {
     let argument = |name: &str| input.tool_input.as_ref()?.get(name)?.as_str();
     // A finished loop counts: the agent asks once more for the next step.
     let mut loops = StateFolders::find_for_hook(program.info.state, input).list(Store::list);
-    loops.retain(|(_, one)| {
-        one.problem.is_none() && one.session.is_some() && one.session == input.session_id
-    });
+    loops.retain(|one| one.is_usable() && one.session.is_some() && one.session == input.session_id);
     if loops.is_empty() {
         return None;
     }
@@ -43,15 +41,14 @@ fn decide(program: &Program, input: &Input) -> Option<Permission> {
         }
         "Write" | "Edit" => {
             let path = locate::real_path(argument("file_path")?.into())?;
-            let is_state = |(store, one): &(Store, ListedLoop)| {
-                path == one.path || path.starts_with(store.folder())
-            };
+            let is_state =
+                |one: &FoundLoop| path == one.path || path.starts_with(one.store.folder());
             if loops.iter().any(is_state) {
                 let why = "An agent may not edit the state of a loop. If it has to change, ask the user to.";
                 return Some(Permission::Deny(why.to_owned()));
             }
-            let (store, _) = loops.iter().find(|(_, one)| !one.terminal)?;
-            let path = path.strip_prefix(store.root()).ok()?;
+            let active = loops.iter().find(|one| !one.terminal)?;
+            let path = path.strip_prefix(active.store.root()).ok()?;
             // In the client's plan mode an agent changes nothing.
             input.permission_mode.as_deref() != Some("plan")
                 && rules().iter().any(|rule| allows_file(rule, path))

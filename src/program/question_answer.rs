@@ -7,12 +7,11 @@ use super::app::Program;
 use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
-use super::locate::StateFolders;
+use super::locate::{FoundLoop, StateFolders};
 use super::{loops, messages, verbs};
 use crate::hooks::answers::{self, DialogAnswer};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
-use crate::store::{LoopId, Store};
 use crate::text;
 
 const ALTERED: &str = "the dialog had other options or descriptions than the question; ask the question again, exactly as given";
@@ -28,13 +27,14 @@ pub(super) fn answer(program: &Program, input: &Input) -> HookOutput {
     };
     // The answer is for the loop that asked, even if a stop would drive another.
     let mut output = HookOutput::default();
-    for (store, id) in StateFolders::find_for_hook(info.state, input).owned(session) {
-        match take(program, &store, &id, &answers, &mut output) {
+    for found in StateFolders::find_for_hook(info.state, input).owned(session) {
+        match take(program, &found, &answers, &mut output) {
             Ok(false) => {}
             Ok(true) => break,
             Err(problem) => {
                 let problem = text::note(&problem, 300);
-                store.log(&format!("{id} answer: {problem}"));
+                found.log(&format!("answer: {problem}"));
+                let id = &found.id;
                 let line = info.line(&format!("the answer did not change loop {id}: {problem}"));
                 return HookOutput {
                     agent_note: Some(line.clone()),
@@ -85,15 +85,15 @@ pub(super) fn answer_in_terminal(
 /// Takes the first answer to the question of a loop. Returns whether one exists.
 fn take(
     program: &Program,
-    store: &Store,
-    id: &LoopId,
+    found: &FoundLoop,
     answers: &[DialogAnswer],
     output: &mut HookOutput,
 ) -> Result<bool, String> {
     let info = program.info;
+    let id = &found.id;
     let held = program
         .app
-        .open(store, id, Actor::Person)
+        .open(&found.store, id, Actor::Person)
         .map_err(|error| error.to_string())?;
     let repairs = held.raw().repairs();
     if !repairs.is_empty() {
@@ -127,7 +127,7 @@ fn take(
     let message = program
         .render(&*now, message, Variables::new())
         .unwrap_or_else(|problem| {
-            store.log(&format!("{id} answer: {problem}"));
+            found.log(&format!("answer: {problem}"));
             None
         });
     let next = match &message {

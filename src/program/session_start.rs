@@ -14,12 +14,12 @@ use super::durations::elapsed;
 use super::exit::with_help;
 use super::extension::Variables;
 use super::info::ProgramInfo;
-use super::locate::{StateFolders, archived_note, owner};
+use super::locate::{FoundLoop, StateFolders, archived_note, is_for_any_session};
 use super::{messages, next_action, open_error};
 use crate::hooks::session_records::{Compacted, SessionEnvironment, SessionRecord as _};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
-use crate::store::{ListedLoop, LoopId, Store};
+use crate::store::LoopId;
 use crate::text;
 
 /// The variable with the client's process id. The plugin's hooks set it if the client does not.
@@ -62,12 +62,12 @@ fn identify(info: &ProgramInfo, input: &Input) -> Option<(Utf8PathBuf, String, S
 pub(super) fn note_compaction(program: &Program, input: &Input) -> HookOutput {
     let info = program.info;
     if let Some((home, session, client)) = identify(info, input)
-        && let Some((store, id)) = StateFolders::find_for_hook(info.state, input)
+        && let Some(own) = StateFolders::find_for_hook(info.state, input)
             .owned(&session)
             .first()
         && let Err(error) = (Compacted { session }).save(&client, &home)
     {
-        store.log(&format!("{id} cannot note the compaction: {error}"));
+        own.log(&format!("cannot note the compaction: {error}"));
     }
     HookOutput::default()
 }
@@ -84,14 +84,17 @@ fn follow_compaction(
         return None;
     }
     let mut followed = Vec::new();
-    for (store, id) in folders.owned(&before) {
+    for own in folders.owned(&before) {
         // The next stop reports a loop that cannot be opened.
-        let Ok(held) = program.app.open(&store, &id, Actor::Hook) else {
+        let Ok(held) = program.app.open(&own.store, &own.id, Actor::Hook) else {
             continue;
         };
-        match store.set_session(held.raw().record(), &session, "adopt", "hook") {
-            Ok(_) => followed.push(id),
-            Err(error) => store.log(&format!("{id} cannot follow its session: {error}")),
+        match own
+            .store
+            .set_session(held.raw().record(), &session, "adopt", "hook")
+        {
+            Ok(_) => followed.push(own.id.clone()),
+            Err(error) => own.log(&format!("cannot follow its session: {error}")),
         }
     }
     // Without the record of the session, the next stop would make a new one.
@@ -110,33 +113,36 @@ fn describe_loop(
     let is_compacted = source == "compact";
     let session = input.session_id.as_deref();
     let mut loops = folders.active();
-    loops.retain(|(_, one)| one.problem.is_none());
-    let is_own = |one: &ListedLoop| session.is_some() && owner(one) == session;
-    if let Some((store, own)) = loops.iter().find(|(_, one)| is_own(one)) {
-        return describe_own(program, store, &own.id, is_compacted);
+    loops.retain(FoundLoop::is_usable);
+    let is_own = |one: &&FoundLoop| session.is_some() && one.owner() == session;
+    if let Some(own) = loops.iter().find(is_own) {
+        return describe_own(program, own, is_compacted);
     }
+    let (owned, unowned): (Vec<_>, Vec<_>) = loops.iter().partition(|one| one.owner().is_some());
+    let (for_any, foreign): (Vec<_>, Vec<_>) = owned
+        .into_iter()
+        .partition(|one| one.is_for_any_session(info.table));
     if !is_compacted {
-        let mut owned = loops.iter().filter(|(_, one)| owner(one).is_some());
-        if let Some((store, listed)) = owned.find(|(_, one)| is_for_any_session(info, one)) {
-            return describe_own(program, store, &listed.id, false);
+        if let Some(found) = for_any.first() {
+            return describe_own(program, found, false);
         }
-        if let Some((_, listed)) = loops.iter().find(|(_, one)| owner(one).is_none()) {
+        if let Some(found) = unowned.first() {
             let line = format!(
                 "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
-                listed.id,
-                phase(listed),
+                found.id,
+                phase(found),
                 info.command("status"),
             );
             return inform(info, &line, true);
         }
-        if let Some((_, id)) = session.and_then(|session| folders.archived(session)) {
-            let line = format!("loop {id} of this session {}", archived_note(info, &id));
+        if let Some(found) = session.and_then(|session| folders.archived(session)) {
+            let id = &found.id;
+            let line = format!("loop {id} of this session {}", archived_note(info, id));
             return inform(info, &line, true);
         }
     }
-    let mut foreign = loops.iter().filter(|(_, one)| owner(one).is_some());
-    if let Some((store, listed)) = foreign.find(|(_, one)| !is_for_any_session(info, one)) {
-        return describe_foreign(info, store, listed, source == "clear");
+    if let Some(found) = foreign.first() {
+        return describe_foreign(info, found, source == "clear");
     }
     folders.refusal().map_or_else(HookOutput::default, |error| {
         let line = text::note(&with_help(&error), MAX_REASON_CHARS);
@@ -145,8 +151,10 @@ fn describe_loop(
 }
 
 /// Returns a description of a loop that this session can continue. After a compaction it does.
-fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: bool) -> HookOutput {
+fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> HookOutput {
     let info = program.info;
+    let store = &found.store;
+    let id = &found.id;
     let held = match program.app.open(store, id, Actor::Hook) {
         Ok(held) => held,
         Err(error) => {
@@ -159,7 +167,7 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
     let raw = held.raw();
     let action = next_action::describe(program, &*held);
     let next = text::note(&action.next, MAX_ACTION_CHARS);
-    let is_for_any = messages::is_for_any_session(info.table, raw.phase());
+    let is_for_any = is_for_any_session(info.table, raw.phase());
     let owner = if is_for_any { "" } else { " of this session" };
     let place = format!(
         "loop {id}{owner} is in phase {} and waits for {}.",
@@ -195,20 +203,15 @@ fn describe_own(program: &Program, store: &Store, id: &LoopId, is_compacted: boo
 }
 
 /// Returns a description of a loop of another session, which may be over: `/clear` makes a new id.
-fn describe_foreign(
-    info: &ProgramInfo,
-    store: &Store,
-    listed: &ListedLoop,
-    is_cleared: bool,
-) -> HookOutput {
-    let id = &listed.id;
-    if store.is_running(id) && !is_cleared {
+fn describe_foreign(info: &ProgramInfo, found: &FoundLoop, is_cleared: bool) -> HookOutput {
+    let id = &found.id;
+    if found.store.is_running(id) && !is_cleared {
         return HookOutput::default();
     }
-    let idle = listed.modified.elapsed().unwrap_or_default();
+    let idle = found.modified.elapsed().unwrap_or_default();
     let line = format!(
         "another session has loop {id} (phase {}); its last sign of life was {} ago. If that session is over, this takes it over:{}",
-        phase(listed),
+        phase(found),
         elapsed(idle.as_secs()),
         info.command(&format!("adopt {id}"))
     );
@@ -226,11 +229,6 @@ fn inform(info: &ProgramInfo, line: &str, to_agent: bool) -> HookOutput {
 }
 
 /// Returns the phase of a listed loop that can be opened.
-fn phase(listed: &ListedLoop) -> &str {
-    listed.phase.as_deref().unwrap_or("unknown")
-}
-
-pub(super) fn is_for_any_session(info: &ProgramInfo, listed: &ListedLoop) -> bool {
-    let phase = info.table.phase_position(phase(listed));
-    phase.is_some_and(|phase| messages::is_for_any_session(info.table, phase))
+fn phase(found: &FoundLoop) -> &str {
+    found.phase.as_deref().unwrap_or("unknown")
 }

@@ -11,7 +11,7 @@ use super::app::{HeldLoop, Program};
 use super::caller::{self, UNKNOWN};
 use super::exit::{Exit, with_help};
 use super::extension::Variables;
-use super::locate::StateFolders;
+use super::locate::{FoundLoop, StateFolders};
 use super::settings::{self, Settings};
 use super::{durations, loops, messages, next_action, open_error, out, rounds};
 use crate::behaviours::Step;
@@ -21,7 +21,7 @@ use crate::hooks::waits::{Wait, Waits};
 use crate::hooks::{Action, Decision, Input};
 use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw};
 use crate::review::runs;
-use crate::store::{Entry, LoopId, Store};
+use crate::store::Entry;
 use crate::text;
 
 /// The start of the log line about a stop that changed nothing, which `status` shows.
@@ -56,12 +56,11 @@ fn decide(program: &Program, input: &Input) -> Decision {
     let mut notes = folders.vanished(Some("stop"));
     let located = folders.find_for_stop(info, input.session_id.as_deref());
     let mut decision = match located {
-        Ok(Some((store, id))) => {
+        Ok(Some(found)) => {
             let stop = Stop {
                 program,
                 input,
-                store,
-                id,
+                found,
             };
             let decided = stop.run_steps(&mut notes);
             decided.unwrap_or_else(|error| stop.approve_failure("was left as it is", &error))
@@ -77,8 +76,7 @@ fn decide(program: &Program, input: &Input) -> Decision {
 struct Stop<'a> {
     program: &'a Program,
     input: &'a Input,
-    store: Store,
-    id: LoopId,
+    found: FoundLoop,
 }
 
 impl Stop<'_> {
@@ -87,7 +85,7 @@ impl Stop<'_> {
         notes.extend_from_slice(held.raw().repairs());
 
         if let Some(reason) = self.reason_not_to_drive(held.raw(), notes) {
-            self.log(&format!("{LET_END}{reason}"));
+            self.found.log(&format!("{LET_END}{reason}"));
             return Ok(Decision::approve(None));
         }
 
@@ -114,32 +112,33 @@ impl Stop<'_> {
 
     /// Opens the loop, and binds it to the session if no session has it.
     fn open(&self) -> Result<HeldLoop, String> {
+        let store = &self.found.store;
+        let id = &self.found.id;
         let open = || {
-            let opened = self.program.app.open(&self.store, &self.id, Actor::Hook);
-            opened
-                .map_err(|error| open_error::line(self.program.info, &self.store, &self.id, &error))
+            let opened = self.program.app.open(store, id, Actor::Hook);
+            opened.map_err(|error| open_error::line(self.program.info, store, id, &error))
         };
         let mut held = open()?;
         let session = self.input.session_id.as_deref();
         if let Some(session) = session.filter(|session| *session != UNKNOWN)
             && loops::owner(held.raw()).is_none()
         {
-            self.store
+            store
                 .set_session(held.raw().record(), session, "bind", "hook")
                 .map_err(|error| error.to_string())?;
             held = open()?;
         }
-        if let Err(error) = self.store.touch(&self.id) {
-            self.log(&format!("touch: {error}"));
+        if let Err(error) = store.touch(id) {
+            self.found.log(&format!("touch: {error}"));
         }
         Ok(held)
     }
 
     /// Returns why this stop does not drive the loop, or `None` if it does. Adds notes.
     fn reason_not_to_drive(&self, raw: &Raw, notes: &mut Vec<String>) -> Option<&'static str> {
-        let id = &self.id;
+        let id = &self.found.id;
         let wait = self.count_wait();
-        if self.store.is_paused(id) {
+        if self.found.store.is_paused(id) {
             let resume = self.program.info.command(&format!("resume {id}"));
             notes.push(format!("loop {id} is paused. To continue it:{resume}"));
             return Some("it is paused");
@@ -162,13 +161,12 @@ impl Stop<'_> {
     /// Adds this stop to the count for background tasks, if the state home works (see `doctor`).
     fn count_wait(&self) -> Wait {
         // The client wakes the agent when a task ends. Shells count if they run the loop's review.
+        let store = &self.found.store;
+        let id = &self.found.id;
         let program = self.program.info.program;
-        let calls = [
-            format!("{program} review"),
-            format!("{}-runner.sh", self.id),
-        ];
+        let calls = [format!("{program} review"), format!("{id}-runner.sh")];
         let tasks = self.input.awaited_tasks(|command| {
-            calls.iter().any(|call| command.contains(call)) && self.store.is_running(&self.id)
+            calls.iter().any(|call| command.contains(call)) && store.is_running(id)
         });
         let home = self.program.info.home();
         let session = self.input.session_id.as_deref().unwrap_or(UNKNOWN);
@@ -181,7 +179,7 @@ impl Stop<'_> {
 
     /// Loads the settings, and keeps the hook's environment for commands inside the session.
     fn load_settings(&self) -> Result<Settings, String> {
-        let settings = Settings::load(self.program.info, self.store.root())
+        let settings = Settings::load(self.program.info, self.found.store.root())
             .map_err(|error| error.to_string())?;
         if let Some(session) = &self.input.session_id {
             settings::keep_environment(self.program.info, session)
@@ -192,7 +190,8 @@ impl Stop<'_> {
 
     fn render_wait(&self, held: &dyn LoopHandle) -> Decision {
         let waits_for = next_action::describe(self.program, held).waits_for;
-        self.log(&format!("{LET_END}it waits for {waits_for}"));
+        self.found
+            .log(&format!("{LET_END}it waits for {waits_for}"));
         approve(next_action::waiting(self.program, held))
     }
 
@@ -208,7 +207,7 @@ impl Stop<'_> {
         let raw = held.raw();
         let table = raw.table();
         program.prepare(held, settings, Actor::Hook);
-        self.log(&self.describe_move(raw, edge));
+        self.found.log(&self.describe_move(raw, edge));
         let caveats = program.extension.on_enter(held)?;
 
         if edge.lets_turn_end(table) || runs::has_lasting_failure(raw) {
@@ -226,7 +225,10 @@ impl Stop<'_> {
         }
         let next = next_action::describe(program, held);
         let waits_for = text::one_line(&next.waits_for, 150);
-        let note = format!("reminded the agent: loop {} waits for {waits_for}", self.id);
+        let note = format!(
+            "reminded the agent: loop {} waits for {waits_for}",
+            self.found.id
+        );
         Ok(Decision {
             action: Action::Remind(message),
             note: Some(note),
@@ -270,12 +272,8 @@ impl Stop<'_> {
 
     fn approve_failure(&self, state: &str, error: &str) -> Decision {
         let line = text::note(error, 900);
-        self.log(&format!("{LET_END}{line}"));
-        approve(format!("loop {} {state}: {line}", self.id))
-    }
-
-    fn log(&self, line: &str) {
-        self.store.log(&format!("{} {line}", self.id));
+        self.found.log(&format!("{LET_END}{line}"));
+        approve(format!("loop {} {state}: {line}", self.found.id))
     }
 }
 

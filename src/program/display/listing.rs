@@ -77,12 +77,12 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> CommandResult 
     let in_archive: usize = folders.stores.iter().map(Store::archived_count).sum();
     let finished = in_archive.saturating_sub(archived.len());
     let mut rows = Vec::new();
-    for (store, listed) in &loops {
-        rows.push(row(info.table, store, listed, false, now));
+    for one in &loops {
+        rows.push(row(info.table, &one.store, one, false, now));
     }
-    for (store, listed) in &archived {
-        let store = store.archived_store(listed.id.as_str());
-        rows.push(row(info.table, &store, listed, true, now));
+    for one in &archived {
+        let store = one.store.archived_store(one.id.as_str());
+        rows.push(row(info.table, &store, one, true, now));
     }
     if json {
         out::json(&rows);

@@ -10,7 +10,7 @@ use crate::machine::{LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
 use crate::program::Program;
 use crate::program::caller::Caller;
-use crate::program::locate::StateFolders;
+use crate::program::locate::{StateFolders, is_for_any_session};
 use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
@@ -81,7 +81,7 @@ pub(super) fn facts(
     let session = raw.text(names.session);
     if let Some(caller) = Caller::from_env().session
         && !phase.terminal
-        && !messages::is_for_any_session(table, raw.phase())
+        && !is_for_any_session(table, raw.phase())
         && loops::owner(raw).is_some_and(|owner| owner != caller)
     {
         let adopt = info.command(&format!("adopt {}", raw.id()));
@@ -91,7 +91,7 @@ pub(super) fn facts(
     let has_many = info.state.active == Active::Many && !phase.terminal;
     let driven = has_many.then(|| {
         let owned = StateFolders::find(info.state, &[raw.store().root()]).owned(&session);
-        Some(owned.first()?.1.to_string())
+        Some(owned.first()?.id.to_string())
     });
     json!({
         "id": raw.id().as_str(),

@@ -118,7 +118,7 @@ pub(in crate::program) fn statusline(program: &Program) -> Exit {
 fn session_line(program: &Program, input: &Input) -> Option<String> {
     let session = input.session_id.as_deref()?;
     let owned = StateFolders::find_for_hook(program.info.state, input).owned(session);
-    let (store, id) = owned.into_iter().next()?;
+    let (store, id) = owned.into_iter().next()?.into_parts();
     let opened = program
         .app
         .open(&store.clone().read_only(), &id, Actor::Person);
