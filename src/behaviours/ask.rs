@@ -114,7 +114,7 @@ impl Answer {
 /// # Errors
 /// Returns an error if the question or header is empty, or a program's label cannot be shown.
 pub fn question(raw: &Raw, own: Option<Asked>) -> Result<Option<Asked>, String> {
-    let declared = raw.table().phases[raw.phase()].question();
+    let declared = raw.phase_info().question();
     let mut question = match (own, declared) {
         (Some(own), _) => {
             own.check_labels()?;

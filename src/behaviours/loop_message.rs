@@ -125,7 +125,7 @@ pub fn awaited_event(raw: &Raw, asked: Option<&Asked>) -> String {
     if let Some(asked) = asked {
         return format!("an answer to: {} ({})", asked.question, asked.labels());
     }
-    let phase = &raw.table().phases[raw.phase()];
+    let phase = raw.phase_info();
     let behaviour = phase.on_stop;
     let event = behaviour.and_then(|behaviour| behaviour_event(raw, behaviour));
     event.unwrap_or_else(|| format!("phase {} to continue", phase.name))

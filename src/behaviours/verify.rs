@@ -42,7 +42,7 @@ pub fn is_used(table: &Table) -> bool {
 
 /// Returns whether the phase that a loop is in has the work verified.
 pub fn is_used_in(raw: &Raw) -> bool {
-    verifies(&raw.table().phases[raw.phase()])
+    verifies(raw.phase_info())
 }
 
 fn verifies(phase: &PhaseInfo) -> bool {

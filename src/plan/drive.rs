@@ -66,7 +66,8 @@ impl Driver<'_> {
             }
             held = match self.stop(held) {
                 Ok(Step::Moved { now, edge }) => {
-                    super::enter(&now).map_err(|problem| failure(&now, &problem))?;
+                    let entered = self.program.enter(&now);
+                    entered.map_err(|problem| failure(&now, &problem))?;
                     if edge.lets_turn_end(&TABLE) || runs::has_lasting_failure(now.raw()) {
                         return self.print(&now);
                     }

@@ -25,7 +25,7 @@ use claudex_loop::message::Message;
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{CommandResult, Failure};
 use claudex_loop::program::start::StartRequest;
-use claudex_loop::program::{Extension, NextAction, Program, Variables, Verb, messages};
+use claudex_loop::program::{Extension, NextAction, Program, Variables, Verb};
 use claudex_loop::{Timestamp, template};
 
 pub use typestate::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, Start};
@@ -101,7 +101,13 @@ impl Extension for PlanLoop {
     }
 
     fn on_enter(&self, held: &dyn LoopHandle) -> Result<Vec<String>, String> {
-        enter(held.typed())
+        let held: &AnyLoop = held.typed();
+        if held.phase().review().is_some() {
+            runner::write(held)?;
+        }
+        let change = caveats::note_change(held);
+        let at_end = change.filter(|_| held.phase().is_terminal());
+        Ok(at_end.into_iter().collect())
     }
 
     fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
@@ -167,19 +173,4 @@ fn reviews_changes(raw: &Raw) -> bool {
 /// Returns whether a command drives a loop from its start to its end.
 fn belongs_to_run(raw: &Raw) -> bool {
     raw.record().session().as_deref() == Some(RUN)
-}
-
-/// Prepares a phase: writes the runner of a round, and notes changes since the last review. At the
-/// end, removes the loop's files and returns its caveats.
-fn enter(held: &AnyLoop) -> Result<Vec<String>, String> {
-    let phase = held.phase();
-    if phase.review().is_some() {
-        runner::write(held)?;
-    }
-    let change = caveats::note_change(held);
-    if !phase.is_terminal() {
-        return Ok(Vec::new());
-    }
-    messages::clear(held.raw());
-    Ok(change.into_iter().collect())
 }

@@ -56,6 +56,21 @@ impl Program {
         ask::question(held.raw(), self.app.asks(held)?)
     }
 
+    /// Does the work of the phase that a loop has entered: for one that is over, removes the files
+    /// beside its document. Returns sentences for the user.
+    ///
+    /// # Errors
+    /// Returns an error if the extension's work failed. The transition stays.
+    pub fn enter(&self, held: &dyn LoopHandle) -> Result<Vec<String>, String> {
+        let raw = held.raw();
+        if raw.phase_info().terminal
+            && let Err(error) = raw.store().clear(raw.id())
+        {
+            raw.store().log(&format!("{} clean-up: {error}", raw.id()));
+        }
+        self.extension.on_enter(held)
+    }
+
     /// Renders a message about a loop, with the program's own variables and `more`.
     ///
     /// # Errors

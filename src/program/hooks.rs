@@ -14,7 +14,7 @@ use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::{HookOutput, Input, prompt};
 use crate::text;
 
-type Answer = fn(&Program, &Input) -> HookOutput;
+type Answer = fn(&Program, &Input) -> Option<HookOutput>;
 
 /// Answers a hook of the client. Prints nothing after an internal error.
 pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
@@ -28,7 +28,10 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
     };
     let output = catch_unwind(AssertUnwindSafe(|| {
         let input = input::read(std::io::stdin(), INPUT_TIMEOUT).ok()?;
-        (!caller::is_in_reviewer()).then(|| answer(program, &input))
+        if caller::is_in_reviewer() {
+            return None;
+        }
+        answer(program, &input)
     }));
     if let Ok(Some(output)) = output {
         out::text(&output.to_json(event));
@@ -36,21 +39,19 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
     Exit::Complete
 }
 
-fn keep_prompt(program: &Program, input: &Input) -> HookOutput {
+fn keep_prompt(program: &Program, input: &Input) -> Option<HookOutput> {
     let info = program.info;
-    if let (Some(home), Some(plugin)) = (info.home(), info.plugin) {
-        let kept =
-            prompt::store(input, plugin, &home).and_then(|is_ours| match &input.session_id {
-                // The command may begin a review before the first stop.
-                Some(session) if is_ours => settings::keep_environment(info, session),
-                _ => Ok(()),
-            });
-        if let Err(error) = kept {
-            let line = format!("cannot keep the command that was typed: {error}");
-            out::note(&info.line(&text::one_line(&line, 300)));
-        }
+    let kept = prompt::store(input, info.plugin?, &info.home()?);
+    let kept = kept.and_then(|is_ours| match &input.session_id {
+        // The command may begin a review before the first stop.
+        Some(session) if is_ours => settings::keep_environment(info, session),
+        _ => Ok(()),
+    });
+    if let Err(error) = kept {
+        let line = format!("cannot keep the command that was typed: {error}");
+        out::note(&info.line(&text::one_line(&line, 300)));
     }
-    HookOutput::default()
+    None
 }
 
 /// Prints the hooks for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.

@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use super::app::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
-use super::{locate, loops, messages, open_error, out, start};
+use super::{locate, loops, open_error, out, start};
 use crate::machine::{Beginning, Refusal};
 use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
 use crate::{files, text};
@@ -74,7 +74,7 @@ pub fn import(
     out::line(&format!(
         "Loop {} continues in phase {}. Its state: {}",
         raw.id(),
-        messages::phase(raw).name,
+        raw.phase_info().name,
         text::exact(store.path_of(raw.id()))
     ));
     Ok(Exit::Complete)

@@ -207,7 +207,7 @@ pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Fail
 }
 
 pub(super) fn check_active(raw: &Raw) -> Result<(), Failure> {
-    if !messages::phase(raw).terminal {
+    if !raw.phase_info().terminal {
         return Ok(());
     }
     let problem = format!("loop {} is over", raw.id());

@@ -75,7 +75,7 @@ fn dispatch(program: &Program, matches: ArgMatches) -> CommandResult {
         return result;
     }
     if name == "start" {
-        return start::begin(program, arguments, false);
+        return start::begin(program, arguments);
     }
     if needs_loops {
         loops::all_usable(info)?;

@@ -7,18 +7,12 @@ use super::caller::Caller;
 use super::extension::{NextAction, Variables};
 use super::{next_action, rounds};
 use crate::behaviours::loop_message;
-use crate::machine::table::PhaseInfo;
 use crate::machine::{EdgeAt, LoopHandle, Raw};
 use crate::message::{Message, Render as _};
 use crate::store::Entry;
 use crate::{template, text};
 
 const TURN_END: Message = template!("messages/turn-end.txt");
-
-/// Returns the phase that a loop is in.
-pub fn phase(raw: &Raw) -> &'static PhaseInfo {
-    &raw.table().phases[raw.phase()]
-}
 
 /// Returns the note about a turn that may end. `caveats` are sentences.
 pub(super) fn turn_end_note(
@@ -28,7 +22,7 @@ pub(super) fn turn_end_note(
     next: Option<NextAction>,
 ) -> String {
     let raw = held.raw();
-    let phase = phase(raw);
+    let phase = raw.phase_info();
     let failure = last_failure(raw);
     let facts = json!({
         "id": raw.id().as_str(),
@@ -59,7 +53,7 @@ fn last_failure(raw: &Raw) -> Option<String> {
 
 /// Returns the help of a refusal: nothing was changed, and the commands that are open now.
 pub fn unchanged(raw: &Raw) -> String {
-    let phase = phase(raw);
+    let phase = raw.phase_info();
     let name = phase.name;
     if phase.terminal {
         return format!("nothing was changed; the loop is {name}");
@@ -75,7 +69,7 @@ pub fn unchanged(raw: &Raw) -> String {
 
 /// Returns the commands that change a loop now: the answer to its question, and open transitions.
 fn possible_commands(raw: &Raw) -> String {
-    let behaviour = phase(raw).on_stop.as_ref();
+    let behaviour = raw.phase_info().on_stop.as_ref();
     let asks = behaviour.is_some_and(|one| one.name == "ask");
     let mut commands = Vec::from_iter(asks.then(|| loop_message::answer_line(raw)));
     let verbs = loop_message::available_verbs(raw);
@@ -83,26 +77,17 @@ fn possible_commands(raw: &Raw) -> String {
     text::command_lines(&commands)
 }
 
-/// Removes the files beside the document of a finished loop. A failure is logged.
-pub fn clear(raw: &Raw) {
-    if phase(raw).terminal
-        && let Err(error) = raw.store().clear(raw.id())
-    {
-        raw.store().log(&format!("{} clean-up: {error}", raw.id()));
-    }
-}
-
 /// Returns the last message to the agent: of the edge that led to the phase, or else of the phase.
 pub(super) fn last(raw: &Raw) -> Option<Message> {
     let edge = entered_by(raw);
     edge.and_then(|edge| edge.effective_message(raw.table()))
-        .or(phase(raw).message)
+        .or(raw.phase_info().message)
 }
 
 /// Prints the last message to the agent, in a session whose next stop will not repeat it.
 pub(super) fn print_last(program: &Program, held: &dyn LoopHandle) {
     let raw = held.raw();
-    let behaviour = phase(raw).on_stop.as_ref();
+    let behaviour = raw.phase_info().on_stop.as_ref();
     let is_given_once = behaviour.is_some_and(|one| ["approve", "ask"].contains(&one.name));
     if is_given_once && Caller::from_env().session.is_some() {
         program.print(held, last(raw), Variables::new(), false);

@@ -18,7 +18,7 @@ const MAX_COMMANDS: usize = 6;
 pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
     let info = program.info;
     let raw = held.raw();
-    let phase = &raw.table().phases[raw.phase()];
+    let phase = raw.phase_info();
     if phase.terminal {
         return NextAction::new("nothing", "nothing: the loop is over");
     }

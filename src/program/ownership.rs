@@ -24,7 +24,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
     let settings = loops::settings(info, store.root(), None)?;
     let was_archived = bring_back(info, &store, &id)?;
     let held = loops::open(program, &store, &id, Actor::Person)?;
-    if was_archived && messages::phase(held.raw()).terminal {
+    if was_archived && held.raw().phase_info().terminal {
         out::line("It is over, so nothing continues it.");
         return Ok(Exit::Complete);
     }
@@ -33,7 +33,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
 
     let is_for_any = is_for_any_session(info.table, held.raw().phase());
     let mut edges = info.table.edges_at("resume", held.raw().phase());
-    let is_taken = messages::phase(held.raw()).terminal || edges.next().is_some();
+    let is_taken = held.raw().phase_info().terminal || edges.next().is_some();
     let held = match verbs::parse(info.table, "resume", Vec::new()) {
         Ok(verb) if is_taken => verbs::take(program, verb, held)?,
         _ => held,
@@ -43,7 +43,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
     let next = next_action::describe(program, &*held);
     out::line(&format!(
         "Loop {id} continues in phase {} and waits for {}\nNext: {}",
-        messages::phase(raw).name,
+        raw.phase_info().name,
         next.waits_for,
         next.next
     ));

@@ -15,11 +15,12 @@ use super::plugin::commands::loop_rules;
 use crate::hooks::{HookOutput, Input, Permission};
 use crate::store::Store;
 
-pub(super) fn answer(program: &Program, input: &Input) -> HookOutput {
-    HookOutput {
-        permission: decide(program, input),
+pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
+    let permission = Some(decide(program, input)?);
+    Some(HookOutput {
+        permission,
         ..HookOutput::default()
-    }
+    })
 }
 
 /// Decides a tool call. Returns `None` if the client is to decide.

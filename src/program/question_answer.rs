@@ -16,15 +16,16 @@ use crate::text;
 
 const ALTERED: &str = "the dialog had other options or descriptions than the question; ask the question again, exactly as given";
 
-pub(super) fn answer(program: &Program, input: &Input) -> HookOutput {
+pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
     let info = program.info;
     if let Some(output) = program.extension.on_answer(input) {
-        return output;
+        return Some(output);
     }
     let answers = answers::from_input(input);
-    let Some(session) = input.session_id.as_deref().filter(|_| !answers.is_empty()) else {
-        return HookOutput::default();
-    };
+    let session = input
+        .session_id
+        .as_deref()
+        .filter(|_| !answers.is_empty())?;
     // The answer is for the loop that asked, even if a stop would drive another.
     let mut output = HookOutput::default();
     for found in StateFolders::find_for_hook(info.state, input).owned(session) {
@@ -36,15 +37,15 @@ pub(super) fn answer(program: &Program, input: &Input) -> HookOutput {
                 found.log(&format!("answer: {problem}"));
                 let id = &found.id;
                 let line = info.line(&format!("the answer did not change loop {id}: {problem}"));
-                return HookOutput {
+                return Some(HookOutput {
                     agent_note: Some(line.clone()),
                     user_note: Some(line),
                     ..HookOutput::default()
-                };
+                });
             }
         }
     }
-    output
+    Some(output)
 }
 
 pub(super) fn answer_in_terminal(
@@ -118,7 +119,7 @@ fn take(
     let now = verbs::take_answer(program, &chosen, held)
         .map_err(|failure| failure.to_string().replace(&format!("loop {id}: "), ""))?;
     let raw = now.raw();
-    let phase = messages::phase(raw);
+    let phase = raw.phase_info();
 
     // The next stop does not repeat the message of this phase.
     let message = raw

@@ -47,7 +47,7 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Comman
         let tried = format!("review --reviewer {named}");
         attempts::note(&store, &id, actor, &tried, USERS_CHOICE);
     })?;
-    let phase = messages::phase(raw);
+    let phase = raw.phase_info();
     let review = phase.review().map(|spec| (raw, spec));
     let reviewers = reviewers::choose(named, review, &settings, store.root())?;
     let spec = phase.review().ok_or_else(|| {

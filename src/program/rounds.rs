@@ -34,16 +34,15 @@ pub struct RoundLine {
 
 /// Returns the review of the present phase, or else of the first phase that reviews.
 pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
-    let phases = raw.table().phases;
-    phases[raw.phase()]
-        .review()
-        .or_else(|| phases.iter().find_map(|phase| phase.review()))
+    let mut phases = raw.table().phases.iter();
+    let present = raw.phase_info().review();
+    present.or_else(|| phases.find_map(|phase| phase.review()))
 }
 
 /// Returns the name of the current round, or its phase if findings files have their own numbers.
 pub fn name(raw: &Raw, spec: &ReviewSpec) -> String {
     if spec.is_numbered() {
-        format!("phase {}", raw.table().phases[raw.phase()].stored)
+        format!("phase {}", raw.phase_info().stored)
     } else {
         format!("round {}", raw.count(spec.round))
     }
@@ -138,7 +137,7 @@ pub(super) fn began(table: &Table, journal: &[Entry]) -> Option<Timestamp> {
 /// Returns the seconds from the loop's start to now, or to its last change if it is over.
 pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
     let journal = raw.journal().unwrap_or_default();
-    let is_over = raw.table().phases[raw.phase()].terminal;
+    let is_over = raw.phase_info().terminal;
     let last = journal.iter().filter_map(Entry::change).next_back();
     let until = last.filter(|_| is_over).map_or(now, |last| last.at);
     began(raw.table(), &journal).map_or(0, |began| seconds_between(began, until))

@@ -29,9 +29,9 @@ pub(super) const MAX_QUIET_TIME: Duration = Duration::from_secs(15 * 60);
 const MAX_REASON_CHARS: usize = 450;
 const MAX_ACTION_CHARS: usize = 400;
 
-pub(super) fn answer(program: &Program, input: &Input) -> HookOutput {
+pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
     if input.is_subagent() {
-        return HookOutput::default();
+        return None;
     }
     let info = program.info;
     let source = input.source.as_deref().unwrap_or_default();
@@ -43,10 +43,10 @@ pub(super) fn answer(program: &Program, input: &Input) -> HookOutput {
             format!("the compaction gave this session a new id, and loop {id} belongs to it now")
         }));
     }
-    let mut output = describe_loop(program, input, &folders, source);
+    let mut output = describe_loop(program, input, &folders, source).unwrap_or_default();
     notes.extend(output.user_note);
     output.user_note = (!notes.is_empty()).then(|| info.line(&notes.join("; ")));
-    output
+    Some(output)
 }
 
 /// Returns the user's folder of the program, the session, and its client's process id.
@@ -59,17 +59,15 @@ fn identify(info: &ProgramInfo, input: &Input) -> Option<(Utf8PathBuf, String, S
 }
 
 /// Notes, before a compaction, which session is compacted, if it has a loop here.
-pub(super) fn note_compaction(program: &Program, input: &Input) -> HookOutput {
+pub(super) fn note_compaction(program: &Program, input: &Input) -> Option<HookOutput> {
     let info = program.info;
-    if let Some((home, session, client)) = identify(info, input)
-        && let Some(own) = StateFolders::find_for_hook(info.state, input)
-            .owned(&session)
-            .first()
-        && let Err(error) = (Compacted { session }).save(&client, &home)
-    {
+    let (home, session, client) = identify(info, input)?;
+    let owned = StateFolders::find_for_hook(info.state, input).owned(&session);
+    let own = owned.first()?;
+    if let Err(error) = (Compacted { session }).save(&client, &home) {
         own.log(&format!("cannot note the compaction: {error}"));
     }
-    HookOutput::default()
+    None
 }
 
 /// Moves the loops of the session that this client has just compacted to the new session.
@@ -108,7 +106,7 @@ fn describe_loop(
     input: &Input,
     folders: &StateFolders,
     source: &str,
-) -> HookOutput {
+) -> Option<HookOutput> {
     let info = program.info;
     let is_compacted = source == "compact";
     let session = input.session_id.as_deref();
@@ -116,7 +114,7 @@ fn describe_loop(
     loops.retain(FoundLoop::is_usable);
     let is_own = |one: &&FoundLoop| session.is_some() && one.owner() == session;
     if let Some(own) = loops.iter().find(is_own) {
-        return describe_own(program, own, is_compacted);
+        return Some(describe_own(program, own, is_compacted));
     }
     let (owned, unowned): (Vec<_>, Vec<_>) = loops.iter().partition(|one| one.owner().is_some());
     let (for_any, foreign): (Vec<_>, Vec<_>) = owned
@@ -124,7 +122,7 @@ fn describe_loop(
         .partition(|one| one.is_for_any_session(info.table));
     if !is_compacted {
         if let Some(found) = for_any.first() {
-            return describe_own(program, found, false);
+            return Some(describe_own(program, found, false));
         }
         if let Some(found) = unowned.first() {
             let line = format!(
@@ -133,21 +131,19 @@ fn describe_loop(
                 phase(found),
                 info.command("status"),
             );
-            return inform(info, &line, true);
+            return Some(inform(info, &line, true));
         }
         if let Some(found) = session.and_then(|session| folders.archived(session)) {
             let id = &found.id;
             let line = format!("loop {id} of this session {}", archived_note(info, id));
-            return inform(info, &line, true);
+            return Some(inform(info, &line, true));
         }
     }
     if let Some(found) = foreign.first() {
         return describe_foreign(info, found, source == "clear");
     }
-    folders.refusal().map_or_else(HookOutput::default, |error| {
-        let line = text::note(&with_help(&error), MAX_REASON_CHARS);
-        inform(info, &line, false)
-    })
+    let line = text::note(&with_help(&folders.refusal()?), MAX_REASON_CHARS);
+    Some(inform(info, &line, false))
 }
 
 /// Returns a description of a loop that this session can continue. After a compaction it does.
@@ -171,7 +167,7 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
     let owner = if is_for_any { "" } else { " of this session" };
     let place = format!(
         "loop {id}{owner} is in phase {} and waits for {}.",
-        messages::phase(raw).name,
+        raw.phase_info().name,
         text::one_line(&action.waits_for, MAX_ACTION_CHARS)
     );
     let repairs = raw.repairs().join("; ");
@@ -203,10 +199,10 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
 }
 
 /// Returns a description of a loop of another session, which may be over: `/clear` makes a new id.
-fn describe_foreign(info: &ProgramInfo, found: &FoundLoop, is_cleared: bool) -> HookOutput {
+fn describe_foreign(info: &ProgramInfo, found: &FoundLoop, is_cleared: bool) -> Option<HookOutput> {
     let id = &found.id;
     if found.store.is_running(id) && !is_cleared {
-        return HookOutput::default();
+        return None;
     }
     let idle = found.modified.elapsed().unwrap_or_default();
     let line = format!(
@@ -215,7 +211,7 @@ fn describe_foreign(info: &ProgramInfo, found: &FoundLoop, is_cleared: bool) -> 
         elapsed(idle.as_secs()),
         info.command(&format!("adopt {id}"))
     );
-    inform(info, &line, is_cleared || idle >= MAX_QUIET_TIME)
+    Some(inform(info, &line, is_cleared || idle >= MAX_QUIET_TIME))
 }
 
 /// Returns a line for the user, and for the agent that it has nothing to do.

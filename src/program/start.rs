@@ -14,7 +14,7 @@ use super::exit::{CommandResult, Exit, Failure};
 pub use super::extension::StartRequest;
 use super::extension::Variables;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{arguments, command_line, locate, loops, messages, open_error, out, slash_arguments};
+use super::{arguments, command_line, locate, loops, open_error, out, slash_arguments};
 use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Actor, Beginning, LoopHandle, Refusal};
@@ -114,22 +114,23 @@ fn value(table: &'static Table, field: &FieldInfo, matches: &ArgMatches) -> Opti
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 /// Starts a loop with the user's arguments, first the mode if there are several.
-pub(super) fn start_with(program: &Program, arguments: Vec<String>) -> CommandResult {
+pub(super) fn start_with(program: &Program, mut arguments: Vec<String>) -> CommandResult {
+    arguments.push("--from-prompt".to_owned());
     let whole = command_line::command(program);
     let start = whole.find_subcommand("start").cloned().unwrap_or_default();
     let matches = start.no_binary_name(true).try_get_matches_from(arguments);
-    begin(program, &matches?, true)
+    begin(program, &matches?)
 }
 
-/// Starts a loop and prints its first message. `by_user` means the user decided, also in a session.
-pub(super) fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> CommandResult {
+/// Starts a loop and prints its first message.
+pub(super) fn begin(program: &Program, matches: &ArgMatches) -> CommandResult {
     let info = program.info;
     let caller = Caller::from_env();
     let modes = info.table.modes;
     let (name, matches) = matches.subcommand().unwrap_or((modes[0].name, matches));
     let named = modes.iter().find(|mode| mode.name == name);
     let mode = named.expect("the command line has only these modes");
-    let by_user = by_user || matches.get_flag(slash_arguments::FROM_PROMPT);
+    let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
     let fields = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
         .filter_map(|field| Some((field.name, value(info.table, field, matches)?)));
@@ -143,14 +144,14 @@ pub(super) fn begin(program: &Program, matches: &ArgMatches, by_user: bool) -> C
         arguments: matches,
         here: &here,
         store: &store,
-        actor: caller.actor(by_user),
+        actor: caller.actor(from_prompt),
         beginning: Beginning {
             id: matches.try_get_one(ID).ok().flatten().cloned(),
             ..Beginning::now(caller.session.as_deref().unwrap_or(UNKNOWN))
         },
     };
     let (held, archived) = begin_loop(program, request, &settings)?;
-    print(program, mode, &*held, &archived, matches, by_user);
+    print(program, mode, &*held, &archived, matches);
     Ok(Exit::Complete)
 }
 
@@ -195,7 +196,7 @@ pub(super) fn enter(program: &Program, held: &dyn LoopHandle, command: &str) {
     let raw = held.raw();
     let log = |line: &str| raw.store().log(&format!("{} {command}{line}", raw.id()));
     log(&format!(" by {}", raw.actor()));
-    if let Err(error) = program.extension.on_enter(held) {
+    if let Err(error) = program.enter(held) {
         log(&format!(": {error}"));
     }
 }
@@ -219,7 +220,6 @@ fn print(
     held: &dyn LoopHandle,
     archived: &[LoopId],
     matches: &ArgMatches,
-    from_prompt: bool,
 ) {
     let info = program.info;
     let raw = held.raw();
@@ -235,7 +235,7 @@ fn print(
         for note in &notes {
             out::note(&info.line(note));
         }
-        let phase = messages::phase(raw).name;
+        let phase = raw.phase_info().name;
         let driver = match Caller::from_env().session {
             Some(_) => "The next stop of this session drives it.",
             None => "The next session that ends a turn in this project drives it.",
@@ -252,10 +252,11 @@ fn print(
     let flags: Vec<&str> = matches.ids().map(clap::Id::as_str).filter(is_set).collect();
     let mut variables = Variables::new();
     variables.insert("notes".to_owned(), json!(notes));
+    let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
     variables.insert("from_prompt".to_owned(), json!(from_prompt));
     variables.insert("flags".to_owned(), json!(flags));
     variables.insert("state".to_owned(), json!(state));
-    let message = mode.message.or(messages::phase(raw).message);
+    let message = mode.message.or(raw.phase_info().message);
     program.print(held, message, variables, mode.message.is_some());
 }
 

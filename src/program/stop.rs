@@ -208,10 +208,9 @@ impl Stop<'_> {
         let table = raw.table();
         program.prepare(held, settings, Actor::Hook);
         self.found.log(&self.describe_move(raw, edge));
-        let caveats = program.extension.on_enter(held)?;
+        let caveats = program.enter(held)?;
 
         if edge.lets_turn_end(table) || runs::has_lasting_failure(raw) {
-            messages::clear(raw);
             return Ok(self.render_turn_end(held, edge, was_asked, &caveats));
         }
 

@@ -148,7 +148,7 @@ pub(super) fn print_result(program: &Program, name: &str, now: &dyn LoopHandle) 
     let raw = now.raw();
     let id = raw.id();
     let edge = raw.last_edge();
-    let phase = messages::phase(raw);
+    let phase = raw.phase_info();
     let has_own_message = edge.is_some_and(|edge| edge.message.is_some());
     if !has_own_message || phase.terminal {
         out::line(&format!("Loop {id}: {name}, now in phase {}", phase.name));
@@ -210,10 +210,9 @@ fn change(
         attempts::note_refusal(&store, &id, actor, name, &refused.refusal);
         refusal(program, name, &refused)
     })?;
-    let phase = messages::phase(now.raw()).name;
+    let phase = now.raw().phase_info().name;
     store.log(&format!("{id} {name} by {actor}: now {phase}"));
-    messages::clear(now.raw());
-    program.extension.on_enter(&*now).map_err(|error| {
+    program.enter(&*now).map_err(|error| {
         let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
         Failure::with_help(
             Exit::Internal,

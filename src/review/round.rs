@@ -66,7 +66,7 @@ pub fn run(
     let round = Round::read(raw, prompt.spec).map_err(io_error("could not read the round"))?;
     let newest = round.newest().filter(|_| is_followed);
     // In a phase without a review, the user requests each review.
-    let is_by_hand = raw.table().phases[raw.phase()].review().is_none();
+    let is_by_hand = raw.phase_info().review().is_none();
     match round.verdict().filter(|_| !is_by_hand).or(newest) {
         Some(run) if run.outcome().is_some() => Ok(Report {
             was_reviewed: !is_followed,

@@ -138,7 +138,7 @@ pub fn read_current(raw: &Raw, spec: &ReviewSpec) -> io::Result<Option<String>> 
 
 /// Sets the program's subjects in a loop if its phase needs them.
 pub fn set_subjects(raw: &Raw, subjects: impl FnOnce() -> Result<Vec<Subject>, String>) {
-    let spec = raw.table().phases[raw.phase()].review();
+    let spec = raw.phase_info().review();
     if spec.is_some_and(|spec| spec.subject.contains(&PROGRAM)) {
         let _ = raw.program_facts().subjects.set(subjects());
     }

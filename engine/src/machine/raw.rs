@@ -141,6 +141,11 @@ impl Raw {
         self.phase
     }
 
+    /// Returns its phase as the machine's table describes it.
+    pub fn phase_info(&self) -> &'static PhaseInfo {
+        &self.table.phases[self.phase]
+    }
+
     /// Returns the machine's table.
     pub fn table(&self) -> &'static Table {
         self.table

@@ -14,7 +14,7 @@ use crate::program::locate::{StateFolders, is_for_any_session};
 use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{durations, loops, messages, next_action, rounds};
+use crate::program::{durations, loops, next_action, rounds};
 use crate::review::personas::{persona, review_personas};
 use crate::store::{Active, ChangeEntry, Entry};
 use crate::text;
@@ -51,7 +51,7 @@ pub(super) fn facts(
     let raw = held.raw();
     let table = raw.table();
     let names = &table.state.fields;
-    let phase = messages::phase(raw);
+    let phase = raw.phase_info();
     let past = LoopHistory::read(raw);
     // A `bind` is made by the stop that then decides.
     let is_step = |entry: &&Entry| entry.change().is_some_and(|change| change.what != "bind");
@@ -121,8 +121,8 @@ fn review(raw: &Raw, past: &LoopHistory, settings: &Settings) -> Option<Json> {
     let spec = rounds::spec(raw)?;
     let round = raw.count(spec.round);
     let personas = review_personas(raw.table(), spec);
-    let is_over = messages::phase(raw).terminal;
-    let has_begun = messages::phase(raw).review().is_some() || !past.runs.is_empty();
+    let is_over = raw.phase_info().terminal;
+    let has_begun = raw.phase_info().review().is_some() || !past.runs.is_empty();
     let last = past.runs.last().map(|run| run.began.reviewer.clone());
     let chosen = || {
         let root = raw.store().root();

@@ -17,7 +17,7 @@ use crate::program::arguments::{Report as Arguments, ReportFormat};
 use crate::program::durations::seconds_between;
 use crate::program::exit::{CommandResult, Exit};
 use crate::program::settings::Settings;
-use crate::program::{loops, messages, out, rounds};
+use crate::program::{loops, out, rounds};
 use crate::review::findings::Finding;
 use crate::review::runs::{self, Run};
 use crate::review::{finding_history, subject};
@@ -70,7 +70,7 @@ fn timeline(raw: &Raw, past: &LoopHistory, now: Timestamp) -> Vec<Json> {
     // A `bind` to a session is no step.
     let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
     let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();
-    let is_over = messages::phase(raw).terminal;
+    let is_over = raw.phase_info().terminal;
     let end = steps.last().filter(|_| is_over).map_or(now, |last| last.at);
     let facts = steps.iter().enumerate().map(|(at, change)| {
         let until = steps.get(at + 1).map_or(end, |next| next.at);

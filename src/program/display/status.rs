@@ -17,7 +17,7 @@ use crate::program::exit::{CommandResult, Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::StateFolders;
 use crate::program::settings::{MAX_ROUNDS, Settings};
-use crate::program::{durations, loops, messages, open_error, out, rounds};
+use crate::program::{durations, loops, open_error, out, rounds};
 use crate::store::{Store, to_plain};
 use crate::{template, text};
 
@@ -127,7 +127,7 @@ fn session_line(program: &Program, input: &Input) -> Option<String> {
     let spec = rounds::spec(raw);
     let mut parts = Vec::from_iter(program.extension.status_line(&*held));
     if parts.is_empty() {
-        parts.push(messages::phase(raw).stored.to_owned());
+        parts.push(raw.phase_info().stored.to_owned());
         parts.extend(spec.map(|spec| rounds::full_name(raw, spec)));
     }
     if store.is_running(&id) {

@@ -229,7 +229,7 @@ impl Call {
     fn enter(&self, now: &AnyLoop) -> Result<(), Failure> {
         let id = now.id();
         let name = &self.name;
-        let phase = messages::phase(now.raw()).name;
+        let phase = now.raw().phase_info().name;
         let store = now.raw().store();
         store.log(&format!("{id} {name} by {}: now {phase}", self.actor));
         let failure = |problem| {
@@ -263,7 +263,7 @@ impl Call {
     /// Prints the instruction of the phase that a plan is in.
     fn print_instruction(&self, held: &AnyLoop) -> CommandResult {
         let raw = held.raw();
-        let message = messages::phase(raw).message;
+        let message = raw.phase_info().message;
         match loop_message::render(raw, message, context::variables(raw)) {
             Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
             Ok(None) => {
