@@ -10,7 +10,7 @@ use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, is_for_any_session};
 use super::session_start::MAX_QUIET_TIME;
-use super::{durations, loops, messages, next_action, open_error, out, verbs};
+use super::{durations, last_message, loops, next_action, open_error, out, verbs};
 use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store, StoreError};
 use crate::text;
@@ -59,7 +59,7 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
         )),
         _ => adopt_held(raw)?,
     }
-    messages::print_last(program, &*held);
+    last_message::print(program, &*held);
     Ok(Exit::Complete)
 }
 
@@ -138,7 +138,7 @@ pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> CommandR
     }
     let held = loops::open(program, &store, &id, Actor::Person)?;
     adopt_held(held.raw())?;
-    messages::print_last(program, &*held);
+    last_message::print(program, &*held);
     Ok(Exit::Complete)
 }
 

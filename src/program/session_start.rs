@@ -15,7 +15,7 @@ use super::exit::with_help;
 use super::extension::Variables;
 use super::info::ProgramInfo;
 use super::locate::{FoundLoop, StateFolders, archived_note, is_for_any_session};
-use super::{messages, next_action, open_error};
+use super::{last_message, next_action, open_error};
 use crate::hooks::session_records::{Compacted, SessionEnvironment, SessionRecord as _};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
@@ -172,7 +172,7 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
     );
     let repairs = raw.repairs().join("; ");
     if is_compacted {
-        let message = program.render(&*held, messages::last(raw), Variables::new());
+        let message = program.render(&*held, last_message::find(raw), Variables::new());
         return HookOutput {
             agent_note: Some(info.line(&format!("{place} Continue it: {next}"))),
             instruction: message.ok().flatten(),

@@ -13,13 +13,13 @@ use super::exit::{Exit, with_help};
 use super::extension::Variables;
 use super::locate::{FoundLoop, StateFolders};
 use super::settings::{self, Settings};
-use super::{durations, loops, messages, next_action, open_error, out, rounds};
+use super::{durations, loops, next_action, open_error, out, rounds, turn_end};
 use crate::behaviours::Step;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::session_records::SessionRecord as _;
 use crate::hooks::waits::{Wait, Waits};
 use crate::hooks::{Action, Decision, Input};
-use crate::machine::{Actor, EdgeAt, LoopHandle, PhaseDeclaration as _, Raw};
+use crate::machine::{Actor, EdgeAt, LoopHandle, Raw};
 use crate::review::runs;
 use crate::store::Entry;
 use crate::text;
@@ -211,7 +211,8 @@ impl Stop<'_> {
         let caveats = program.enter(held)?;
 
         if edge.lets_turn_end(table) || runs::has_lasting_failure(raw) {
-            return Ok(self.render_turn_end(held, edge, was_asked, &caveats));
+            let note = turn_end::note(program, held, edge, was_asked, &caveats);
+            return Ok(Decision::approve(note));
         }
 
         let rendered = program.render(held, edge.effective_message(table), Variables::new())?;
@@ -232,29 +233,6 @@ impl Stop<'_> {
             action: Action::Remind(message),
             note: Some(note),
         })
-    }
-
-    fn render_turn_end(
-        &self,
-        held: &dyn LoopHandle,
-        edge: EdgeAt,
-        was_asked: bool,
-        caveats: &[String],
-    ) -> Decision {
-        let program = self.program;
-        // In a phase that only waits for the turn's end, the block before is enough.
-        let table = program.info.table;
-        let behaviour = table.phases[edge.from].on_stop.as_ref();
-        let was_said =
-            !was_asked && behaviour.is_some_and(|one| ["approve", "ask"].contains(&one.name));
-        if was_said && caveats.is_empty() {
-            return Decision::approve(None);
-        }
-        let mut next = program.extension.next_action(held);
-        if next.is_none() && table.phases[edge.to].review().is_some() {
-            next = Some(next_action::describe(program, held));
-        }
-        approve(messages::turn_end_note(program, held, caveats, next))
     }
 
     fn describe_move(&self, raw: &Raw, edge: EdgeAt) -> String {
