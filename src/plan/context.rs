@@ -42,7 +42,7 @@ pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
         "plan": text::one_line(&fields.subject, MAX_TEXT_CHARS),
         "plan_name": text::exact(&fields.subject),
         "plan_path": text::one_line(path.as_str(), MAX_TEXT_CHARS),
-        "plan_argument": shell::quote(&text::exact(&path)),
+        "plan_argument": shell::quote_visibly(&path),
         "plan_is_there": raw.read("{subject}").is_ok(),
         "review_line": runner::line(raw),
         "findings": text::exact(findings_file::findings_path(raw.store(), raw.id(), round)),

@@ -13,7 +13,7 @@ use claudex_loop::machine::{Actor, Raw};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::process::environment::find_program;
 use claudex_loop::program::caller::Caller;
-use claudex_loop::program::shell::quote;
+use claudex_loop::program::shell::{quote, quote_visibly};
 use claudex_loop::review::findings_file::findings_path;
 use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::store::LoopId;
@@ -42,7 +42,7 @@ pub(super) fn line(raw: &Raw) -> String {
         format!("{program} review {}", raw.id())
     } else {
         let runner = raw.store().sidecar(raw.id(), SUFFIX);
-        format!("bash {}", quote(&text::exact(runner)))
+        format!("bash {}", quote_visibly(runner))
     }
 }
 

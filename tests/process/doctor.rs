@@ -76,23 +76,15 @@ fn doctor_unusable_state_home_names_folder_and_fix() {
     check(&project, 1, "state home", &parts);
 
     let project = project.with("XDG_STATE_HOME", "").with("HOME", "");
-    check(
-        &project,
-        1,
-        "state home",
-        &["neither HOME nor XDG_STATE_HOME"],
-    );
+    let parts = ["problem", "neither HOME nor XDG_STATE_HOME"];
+    check(&project, 1, "state home", &parts);
 }
 
 #[test]
 fn doctor_names_unusable_settings_and_files() {
     let project = Project::new().with("CLAUDEX_STALE_MINUTES", "soon");
-    check(
-        &project,
-        1,
-        "configuration",
-        &["problem", "CLAUDEX_STALE_MINUTES"],
-    );
+    let parts = ["problem", "CLAUDEX_STALE_MINUTES"];
+    check(&project, 1, "configuration", &parts);
     let project = Project::new().with("CLAUDEX_REVIEWER", "lnit");
     let parts = [
         "problem",
@@ -105,6 +97,10 @@ fn doctor_names_unusable_settings_and_files() {
     let project = Project::new();
     std::fs::write(project.root.join(".claude"), "").unwrap();
     check(&project, 1, "state folder", &["problem", ".claude"]);
+    let project = Project::new().with("CLAUDEX_STATE_DIR", "../loops");
+    let fix = "write CLAUDEX_STATE_DIR as an absolute path";
+    check(&project, 1, "state folder", &["problem", fix]);
+    project.answers("start plan x", 3, fix);
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn start_without_state_home_names_it() {
         .with("XDG_STATE_HOME", "here")
         .with("HOME", "not/absolute");
     let before = tree(&project.root);
-    let why = "neither HOME nor XDG_STATE_HOME is an absolute path";
+    let why = "neither HOME nor XDG_STATE_HOME is an absolute path; set HOME to your home folder";
     project.answers("start plan x", 3, why);
     assert_eq!(tree(&project.root), before);
 }

@@ -93,7 +93,9 @@ impl Store {
         } else if spec.is_structural(field) {
             format!("the field `{field}` is written by the store only")
         } else if spec.is_protected(field) && !allow_owned {
-            format!("the field `{field}` is written by the machine only")
+            format!(
+                "the field `{field}` is written by the machine only; use a command that changes it"
+            )
         } else {
             String::new()
         };

@@ -97,17 +97,16 @@ pub enum WhyNotOurs {
     },
 }
 
-crate::impl_diagnostic!(StoreError, |error| Some(error.help_text().to_owned()));
+crate::impl_diagnostic!(StoreError, |error| error.help_text().map(str::to_owned));
 
 impl StoreError {
-    fn help_text(&self) -> &'static str {
-        match self {
+    fn help_text(&self) -> Option<&'static str> {
+        Some(match self {
             Self::Io { source, .. } => match (UntrustedError::from_io(source), source.kind()) {
                 (Some(_), _) | (_, ErrorKind::NotADirectory) => UNTRUSTED_HELP,
                 (_, ErrorKind::InvalidData | ErrorKind::FileTooLarge) => "fix or remove it",
-                (_, ErrorKind::InvalidInput) => {
-                    "give another value, or use a command of the machine; nothing was changed"
-                }
+                // The message says what to do.
+                (_, ErrorKind::InvalidInput) => return None,
                 _ => "check the folder's permissions and the free space",
             },
             Self::Busy(_) => "try again when that process has ended, or end it if it hangs",
@@ -132,7 +131,7 @@ impl StoreError {
             Self::NotFound { .. } => "list the loops",
             Self::OtherMachine(_) => "use the program of that machine",
             Self::Full { .. } => "archive the loop with the command rollback; its files are kept",
-        }
+        })
     }
 
     /// Makes an error of input that is refused: `kind` is [`ErrorKind::InvalidInput`].

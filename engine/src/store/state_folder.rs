@@ -125,11 +125,19 @@ impl Store {
         }
     }
 
-    /// Returns why the state folder is not used, if it is there and cannot be trusted or opened.
+    /// Returns why the state folder is not used: its relative path leads out of the project, or it
+    /// is there and cannot be trusted or opened.
     pub fn refusal(&self) -> Option<StoreError> {
+        let doing = "use the state folder";
+        if self.folder.as_str().split('/').any(|part| part == "..") {
+            let variable = self.spec.folder_env.unwrap_or("its path");
+            let why = format!(
+                "it is not in the project; write {variable} as an absolute path, such as ~/loops"
+            );
+            return Some(StoreError::input(doing, self.folder.clone(), why));
+        }
         self.folder.symlink_metadata().ok()?;
-        let opened = self.open_folder();
-        opened.or_io("use the state folder", &self.folder).err()
+        self.open_folder().or_io(doing, &self.folder).err()
     }
 
     /// Makes it read-only: opening a loop writes neither its document nor an edit by hand.
@@ -296,6 +304,7 @@ impl Store {
 
     /// Makes the state folder, which ignores itself.
     pub(super) fn make(&self) -> Result<(), StoreError> {
+        self.refusal().map_or(Ok(()), Err)?;
         let make = || {
             let here = make_all(&self.base, &self.folder)?;
             let has_rules = here.metadata(IGNORE)?.is_some_and(|found| found.size > 0);

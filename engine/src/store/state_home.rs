@@ -73,8 +73,9 @@ impl StateHome {
     /// Returns the folder.
     pub fn usable_path(&self) -> Result<&Utf8Path, StoreError> {
         self.folder().ok_or_else(|| {
-            let why = "neither HOME nor XDG_STATE_HOME is an absolute path; set one of them";
-            StoreError::input("find", "your state folder".into(), why.to_owned())
+            let why =
+                "neither HOME nor XDG_STATE_HOME is an absolute path; set HOME to your home folder";
+            StoreError::input("find", "your state home".into(), why.to_owned())
         })
     }
 

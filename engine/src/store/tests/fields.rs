@@ -39,7 +39,8 @@ fn field_is_set_unless_the_machine_or_the_store_writes_it() {
     store
         .set_field(id, "last_updated_at", "now".into(), "test", false)
         .unwrap();
-    let by_machine = "the field `round` is written by the machine only";
+    let by_machine =
+        "the field `round` is written by the machine only; use a command that changes it";
     assert_eq!(refusal(&store, id, "round", false), by_machine);
     let by_store = "the field `phase` is written by the store only";
     assert_eq!(refusal(&store, id, "phase", true), by_store);
