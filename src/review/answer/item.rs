@@ -68,7 +68,14 @@ pub(super) fn is_doubtful(text: &str) -> bool {
 
 /// Returns the finding that an item is.
 pub(super) fn finding(severity: Severity, body: &str) -> Finding {
-    let (file, line, body) = place(body);
+    // The other end of bold text is in what was split off.
+    let is_cut = body.matches("**").count() % 2 == 1;
+    let whole = if is_cut {
+        &body.replace("**", "")
+    } else {
+        body
+    };
+    let (file, line, body) = place(whole);
     let (what, recommendation) = split_recommendation(body);
     Finding {
         recommendation: recommendation.map(|it| text::one_line(it, MAX_FINDING_CHARS)),
@@ -86,6 +93,15 @@ pub(super) fn add_detail(finding: &mut Finding, line: &str) {
         0..MAX_DETAIL_LINES => finding.detail.push(detail),
         _ => finding.detail[MAX_DETAIL_LINES - 1] = "(shortened)".to_owned(),
     }
+}
+
+/// Returns the file that a heading names without saying more: `` 2. `src/a.rs` ``, `File: a.rs`.
+pub(super) fn named_file(heading: &str) -> Option<&str> {
+    let name = heading.strip_prefix("File:").unwrap_or(heading).trim();
+    let name = name.trim_matches(['`', '*']);
+    let (_, extension) = name.rsplit_once('.')?;
+    let is_file = extension.starts_with(char::is_alphabetic) && !name.contains([' ', ':']);
+    is_file.then_some(name)
 }
 
 /// Splits `line 12: text`, `src/a.rs:12: text` and `` `a b.rs:12`: text ``.

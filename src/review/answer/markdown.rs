@@ -4,16 +4,20 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 use super::item;
 use super::severity::{
-    is_bold, is_numbered, is_praise_title, is_rated_item, is_severity_line, severity_words,
-    stated_among, stated_severity,
+    is_bold, is_numbered, is_praise_title, is_rated_item, is_severity_line, only, severity_words,
+    stated_severities, stated_severity,
 };
 use crate::review::findings::Severity;
 use crate::text;
 
 /// The level of a line that is a heading without `#`, such as `**High:**`.
 pub(super) const LINE_LEVEL: u8 = 6;
+/// The level of a numbered bold line.
+const NUMBERED_LEVEL: u8 = LINE_LEVEL + 1;
+/// The level of an item above nested ones. Each item around it adds one.
+pub(super) const ITEM_LEVEL: u8 = NUMBERED_LEVEL + 1;
 /// The most items around a finding. Text that is deeper is read once for each of them.
-const MAX_NESTING: u8 = 4;
+const MAX_DEPTH: u8 = 4;
 /// The deepest indentation of a bullet. With more it would be code.
 const MAX_INDENT: &str = "   ";
 /// Characters in front of a line that is not a heading: space, quotations, tables, HTML, bullets.
@@ -22,8 +26,10 @@ const NOT_MARKS: [char; 9] = [' ', '\t', '>', '"', '|', '<', '~', '-', '+'];
 /// A part of an answer: a block, an item of a list, or a row of a table.
 pub(super) struct Part {
     pub(super) tag: Tag<'static>,
-    /// An item above nested ones, such as `- **High**`, is a heading: the count of items around it.
-    nesting: u8,
+    /// The number of items around it.
+    pub(super) depth: u8,
+    /// Whether it is an item above nested ones, such as `- **High**`, and so a heading.
+    is_above: bool,
     /// The line, from 1.
     pub(super) line: usize,
     /// The text as it is, or that of a heading alone.
@@ -31,15 +37,14 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Returns the level of a heading. A numbered bold line and an item above others come last.
+    /// Returns the level of a heading.
     pub(super) fn level(&self) -> Option<u8> {
         match self.tag {
-            Tag::Item => (self.nesting > 0).then_some(LINE_LEVEL + self.nesting),
-            Tag::Heading { level, .. } => {
-                let level = level as u8;
-                let is_title = level == LINE_LEVEL && is_numbered(&self.text);
-                Some(level + u8::from(is_title))
-            }
+            Tag::Item => self.is_above.then_some(ITEM_LEVEL + self.depth),
+            Tag::Heading { level, .. } => match level as u8 {
+                LINE_LEVEL if is_numbered(&self.text) => Some(NUMBERED_LEVEL),
+                level => Some(level),
+            },
             _ => None,
         }
     }
@@ -52,7 +57,7 @@ impl Part {
     /// Returns the severity that a paragraph or the first line of an item states.
     pub(super) fn stated(&self) -> Option<Severity> {
         match self.tag {
-            Tag::Paragraph => stated_among(self.text.lines()),
+            Tag::Paragraph => only(stated_severities(&self.text)),
             Tag::Item => self.text.lines().next().and_then(stated_severity),
             _ => None,
         }
@@ -114,16 +119,17 @@ fn with_headings(answer: &str) -> String {
 }
 
 /// Returns the parts of a text, or of that below an item in this line, within so many items.
-fn parts_of(text: &str, item_line: usize, nesting: u8) -> Vec<Part> {
+fn parts_of(text: &str, item_line: usize, depth: u8) -> Vec<Part> {
     let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let part = |tag: Tag<'_>, at: usize, text: &str| Part {
         tag: tag.into_static(),
-        nesting: 0,
+        depth,
+        is_above: false,
         line: item_line + ends.partition_point(|end| *end < at) + 1,
         text: text.to_owned(),
     };
     let mut parts = Vec::new();
-    let mut depth = 0_usize;
+    let mut open_tags = 0_usize;
     let mut end = 0;
     let mut is_group = false;
     let whole = (Event::Rule, text.len()..text.len());
@@ -131,7 +137,7 @@ fn parts_of(text: &str, item_line: usize, nesting: u8) -> Vec<Part> {
     for (event, range) in events.chain([whole]) {
         let at = range.start;
         let block = &text[range.clone()];
-        if depth == 0 {
+        if open_tags == 0 {
             // The definition of a link makes no event.
             let between = &text[end..at.max(end)];
             if !between.trim().is_empty() {
@@ -142,27 +148,27 @@ fn parts_of(text: &str, item_line: usize, nesting: u8) -> Vec<Part> {
         let tag = match event {
             Event::Start(tag) => tag,
             Event::End(_) => {
-                depth = depth.saturating_sub(1);
+                open_tags = open_tags.saturating_sub(1);
                 continue;
             }
             _ => continue,
         };
-        depth += 1;
-        match (depth, &tag) {
+        open_tags += 1;
+        match (open_tags, &tag) {
             (1, Tag::Heading { .. }) => parts.push(part(tag, at, &heading_text(block))),
             (1, Tag::List(_)) => {
                 let mut nested = block.lines().filter(|line| line.starts_with([' ', '\t']));
-                is_group = nesting < MAX_NESTING && nested.any(is_rated_item);
+                is_group = depth < MAX_DEPTH && nested.any(is_rated_item);
             }
             (1, Tag::Table(_)) => {}
             (2, Tag::Item) => {
                 let lines = item::lines(block);
-                let is_above = nesting == 0 && lines.len() > 1;
-                if is_group || is_above && severity_words(&lines[0]).is_some() {
+                let has_more = depth == 0 && lines.len() > 1;
+                if is_group || has_more && severity_words(&lines[0]).is_some() {
                     let mut heading = part(tag, at, &lines[0]);
-                    heading.nesting = nesting + 1;
+                    heading.is_above = true;
                     let inner = item::text_below(block);
-                    let below = parts_of(&inner, heading.line, heading.nesting);
+                    let below = parts_of(&inner, heading.line, depth + 1);
                     parts.push(heading);
                     parts.extend(below);
                 } else {

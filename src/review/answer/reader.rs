@@ -7,11 +7,11 @@
 use pulldown_cmark::Tag;
 
 use super::heading::{Heading, heading, says_none};
-use super::markdown::{LINE_LEVEL, Part, parts};
+use super::markdown::{ITEM_LEVEL, LINE_LEVEL, Part, parts};
 use super::repeats::{CELL_GAP, without_repeats};
 use super::severity::{
-    is_like_finding, is_list_title, is_none, is_praise, is_rated_item, is_remark, label,
-    severity_in, severity_words, stated_among, stated_severity,
+    is_bold, is_like_finding, is_list_title, is_none, is_praise, is_rated_item, is_remark, label,
+    only, severity_in, severity_words, stated_severities, stated_severity,
 };
 use super::{Cause, item, with_findings};
 use crate::review::findings::{Finding, Findings, Severity};
@@ -39,8 +39,11 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
             Tag::Heading { .. } | Tag::Item if part.level().is_some() => {
                 reader.heading(part, below)?;
             }
-            Tag::Item => reader.list_item(part),
-            Tag::TableRow => reader.row(part),
+            Tag::Item | Tag::TableRow => {
+                // The sections and findings of items end with those items.
+                reader.leave(ITEM_LEVEL + part.depth)?;
+                reader.item_or_row(part);
+            }
             Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(part)?,
             _ => reader.paragraph(part, next)?,
         }
@@ -48,6 +51,7 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
     let is_over = reader.section.says_none;
     reader.section.uncounted.take_if(|_| is_over);
     reader.close(Place::Outside)?;
+    reader.leave(0)?;
     if reader.findings.len() < reader.announced {
         let problem = format!("it announces {} findings and lists fewer", reader.announced);
         return Err(Cause::not_a_verdict(&problem));
@@ -111,6 +115,8 @@ struct Reader {
     place: Place,
     /// The newest section; empty outside of all sections.
     section: Section,
+    /// The file that a heading of this level names for the findings below.
+    file: Option<(u8, String)>,
     findings: Vec<Finding>,
     /// The number of findings that the heading of a list announces: `Findings (3)`.
     announced: usize,
@@ -126,12 +132,17 @@ impl Reader {
     fn heading(&mut self, part: &Part, below: &[Part]) -> Result<(), Cause> {
         let level = part.level().unwrap_or_default();
         let is_title = self.title.take() == Some(level);
+        self.leave(level)?;
         let next = below.first();
         let is_below = |part: &&Part| part.level().is_none_or(|below| below > level);
         let is_above_items = next.filter(is_below).is_some_and(Part::is_item);
-        let in_section = matches!(self.place, Place::Section | Place::Finding(_));
-        let is_within = in_section && level > self.section.level;
-        let in_finding = matches!(self.place, Place::Finding(above) if above < level);
+        let is_above = is_above_items || next.and_then(Part::level) > Some(level);
+        let text = item::bullet(&part.text).unwrap_or(&part.text);
+        let is_above_none = next.is_some_and(|next| is_none(&next.text));
+        let file = item::named_file(text).filter(|_| is_above || is_above_none);
+        let in_praise = matches!(self.place, Place::Praise(above) if above < level.min(LINE_LEVEL));
+        let in_finding = matches!(self.place, Place::Finding(_));
+        let in_section = in_finding || self.place == Place::Section;
         // `#### Problem` and `#### Fix` of a finding.
         let is_detail = in_finding && level > MAX_TITLE_LEVEL;
         match heading(&part.text, below) {
@@ -143,7 +154,7 @@ impl Reader {
                 self.section.says_none = words.announced == Some(0);
             }
             Heading::Finding(severity, text) => {
-                if !is_within {
+                if !in_section {
                     self.open(part.line, level - 1)?;
                 }
                 self.add(Some(severity), text, &[]);
@@ -157,25 +168,28 @@ impl Reader {
             }
             Heading::Praise => self.close(Place::Praise(level))?,
             Heading::Summary if !is_detail => self.close(Place::Outside)?,
-            _ if is_title => self.close(Place::Outside)?,
             _ if in_finding => {
                 self.is_rated |= is_list_title(&part.text);
                 self.hang(std::slice::from_ref(&part.text));
             }
-            _ if matches!(self.place, Place::Praise(above) if above < level.min(LINE_LEVEL)) => {}
+            _ if in_praise => {}
+            Heading::Other if let Some(file) = file => {
+                if !in_section {
+                    self.open(part.line, level)?;
+                }
+                self.file = Some((level, file.to_owned()));
+            }
+            _ if is_title => self.close(Place::Outside)?,
             // A section under words that we do not know, or a finding.
             _ => {
-                let text = item::bullet(&part.text).unwrap_or(&part.text);
-                let is_above = is_above_items || next.and_then(Part::level) > Some(level);
                 let is_labelled = next.is_some_and(|next| label(&next.text).is_some());
-                let is_finding = is_within || level > LINE_LEVEL;
-                if !is_within {
+                let is_finding = in_section || level > LINE_LEVEL;
+                if !in_section {
                     self.open(part.line, level)?;
                 }
                 if is_none(&part.text) {
                     self.section.says_none = true;
                 } else if is_above && (!is_finding || is_labelled) {
-                    self.place = Place::Section;
                     self.section.unknown_title = Some(text.to_owned());
                 } else if is_finding {
                     self.add(None, text, &[]);
@@ -188,7 +202,10 @@ impl Reader {
         Ok(())
     }
 
-    fn list_item(&mut self, part: &Part) {
+    fn item_or_row(&mut self, part: &Part) {
+        if part.tag == Tag::TableRow {
+            return self.row(part);
+        }
         let lines = item::lines(&part.text);
         let first = lines[0].as_str();
         let rest = &lines[1..];
@@ -211,27 +228,28 @@ impl Reader {
                 self.tallies
                     .extend(tally.map(|severity| (part.line, *severity)));
             }
-            Place::Outside if label.is_none() && is_praise(first) => {}
+            _ if label.is_none() && self.praises(first) => {}
             _ if is_none => self.section.says_none = true,
             _ => self.item(part, label.map(|(severity, _)| severity), text, rest),
         }
     }
 
     fn row(&mut self, part: &Part) {
-        let cells = part.text.trim().trim_matches('|').split('|').map(str::trim);
+        let mut cells = part.text.trim().trim_matches('|').split('|').map(str::trim);
         let severity_of = |cell| severity_in(cell).or(label(cell).map(|(severity, _)| severity));
         let severity = cells.clone().filter_map(severity_of).min();
         let is_text =
             |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
-        let texts: Vec<&str> = cells.filter(is_text).collect();
-        if !texts.iter().all(|cell| is_none(cell)) {
+        let texts: Vec<&str> = cells.clone().filter(is_text).collect();
+        let is_praise = severity.is_none() && cells.any(|cell| self.praises(cell));
+        if !is_praise && !texts.iter().all(|cell| is_none(cell)) {
             self.item(part, severity, &texts.join(CELL_GAP), &[]);
         }
     }
 
     /// Takes an item of a list, or a row of a table, with the lines below it.
     fn item(&mut self, part: &Part, severity: Option<Severity>, text: &str, rest: &[String]) {
-        let stated = stated_among(rest.iter().map(String::as_str));
+        let stated = only(rest.iter().flat_map(|line| stated_severities(line)));
         let severity = match (severity.or(stated), self.place) {
             // Below a line such as `**Low:** names`.
             (None, Place::Finding(LINE_LEVEL)) => self.findings.last().map(|above| above.severity),
@@ -257,10 +275,11 @@ impl Reader {
         let stated = part.stated();
         let mut lines = item::lines(text);
         if stated.is_some() && !matches!(self.place, Place::Finding(_)) {
-            lines.retain(|line| stated_severity(line).is_none());
-            let first = lines.first().map_or(text, String::as_str);
-            self.item(part, stated, first, lines.get(1..).unwrap_or_default());
+            let is_text = |line: &String| stated_severity(line).is_none();
+            let first = lines.remove(lines.iter().position(is_text).unwrap_or_default());
+            self.item(part, stated, &first, &lines);
         } else if self.place == Place::Praise(LINE_LEVEL)
+            || matches!(self.place, Place::Praise(_)) && is_bold(text)
             || is_intro && in_section && self.section.has_items && self.section.level == LINE_LEVEL
         {
             // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
@@ -273,7 +292,7 @@ impl Reader {
             self.section.uncounted.get_or_insert(uncounted(part));
         } else if in_section && !self.section.is_title && !is_intro {
             self.add(None, &lines[0], &lines[1..]);
-        } else if lines.iter().any(|line| stated_severity(line).is_some()) {
+        } else if stated_severities(text).next().is_some() {
             // Several findings in one paragraph.
             return Err(uncounted(part));
         }
@@ -320,6 +339,17 @@ impl Reader {
         Ok(())
     }
 
+    /// Ends the section, the finding and the file of this level or a deeper one.
+    fn leave(&mut self, level: u8) -> Result<(), Cause> {
+        if self.section.level >= level {
+            self.close(Place::Outside)?;
+        } else if matches!(self.place, Place::Finding(of) if of >= level) {
+            self.place = Place::Section;
+        }
+        self.file.take_if(|(of, _)| *of >= level);
+        Ok(())
+    }
+
     /// Ends the open section, and continues in another place.
     fn close(&mut self, place: Place) -> Result<(), Cause> {
         let is_empty = self.findings.len() == self.section.before && !self.section.says_none;
@@ -348,11 +378,18 @@ impl Reader {
         self.is_rated |= severity.is_some();
         let heavier = self.section.severity.into_iter().chain(severity).min();
         self.section.uncounted.take_if(|_| !self.section.says_none);
-        let finding = item::finding(heavier.unwrap_or_default(), text);
+        let mut finding = item::finding(heavier.unwrap_or_default(), text);
+        finding.file = (finding.file).or_else(|| Some(self.file.as_ref()?.1.clone()));
         self.findings.push(finding);
         self.hang(rest);
         let title = self.section.unknown_title.clone();
         self.hang(title.as_slice());
+    }
+
+    /// Returns whether an item or a cell praises, in a place without a severity.
+    fn praises(&self, text: &str) -> bool {
+        let is_rated = self.section.severity.is_some() || matches!(self.place, Place::Finding(_));
+        !is_rated && is_praise(text)
     }
 
     fn hang(&mut self, lines: &[String]) {

@@ -20,7 +20,7 @@ const SEVERITIES: [(Severity, &str, &str); 3] = [
     (
         Severity::Low,
         "low lowest minor nit nitpick trivial p3 p4 sev3 sev4 nonblocking notblocking noncritical",
-        "suggestion info informational optional nice could may question \u{1f7e2} \u{1f7e9} \u{1f535} \u{1f7e6} \
+        "suggestion info informational optional nice could may consider question \u{1f7e2} \u{1f7e9} \u{1f535} \u{1f7e6} \
          \u{26aa} \u{1f4a1} \u{2139}",
     ),
 ];
@@ -29,10 +29,11 @@ const FILLERS: &str = "severity priority level risk impact issue finding concern
                        and or to total found";
 /// More words that a severity heading may have. A sentence without findings has none of them.
 const TASK_WORDS: &str = "fix fixed address change bug be have for improvement improved before merge \
-                          merging soon open if";
+                          merging soon open if assumption";
 /// Words that a sentence without findings consists of, except for the severities and [`FILLERS`].
 const NONE_WORDS: &str = "identified report at this here in round substantive material significant \
-                          further new were was remain remaining open these";
+                          further new were was remain remaining open these the plan code document \
+                          diff patch";
 /// Words of a heading below which a reviewer sums up.
 const SUMMARY_WORDS: &str = "summary of overview verdict conclusion assessment overall final round \
                              review report code plan feedback scope context background approach";
@@ -150,7 +151,10 @@ pub(super) fn is_severity_line(line: &str) -> bool {
             let is_tally = found.announced.is_some() && !line.contains('(');
             found.severities.len() == 1 && !begins_with_filler && !is_tally
         }
-        None => front_label(line).is_some() || is_bold(line) && label(line).is_some(),
+        None => {
+            stated_severity(line).is_none()
+                && (front_label(line).is_some() || is_bold(line) && label(line).is_some())
+        }
     }
 }
 
@@ -170,7 +174,13 @@ pub(super) fn is_numbered(line: &str) -> bool {
 
 /// Splits a severity from its text: `[High] text`, `text (High)`. Of several the heaviest counts.
 pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
-    let found = [front_label(text), bracket_label(text), piece_label(text)];
+    let stated = stated_severities(text).min();
+    let found = [
+        front_label(text),
+        bracket_label(text),
+        piece_label(text),
+        stated.map(|severity| (severity, text)),
+    ];
     let labels = found.into_iter().flatten();
     let (_, rest) = labels.clone().next()?;
     Some((labels.map(|(severity, _)| severity).min()?, rest))
@@ -195,7 +205,7 @@ pub(in crate::review) fn is_rated_item(line: &str) -> bool {
 pub(super) fn is_like_finding(line: &str) -> bool {
     let is_severity = |text: &str| severity_words(text).is_some();
     match line.chars().next() {
-        _ if stated_severity(line).is_some() => true,
+        _ if stated_severities(line).next().is_some() => true,
         Some('#') => is_severity(line),
         Some('-' | '*' | '+' | '[') => label(line).is_some(),
         Some('|') => line.split('|').any(is_severity),
@@ -273,9 +283,9 @@ fn piece_label(text: &str) -> Option<(Severity, &str)> {
     (!rest.is_empty()).then_some((severity, rest))
 }
 
-/// Returns the severity that exactly one of these lines states: `**Severity:** High`.
-pub(super) fn stated_among<'t>(lines: impl Iterator<Item = &'t str>) -> Option<Severity> {
-    only(lines.filter_map(stated_severity))
+/// Returns the severities that the lines and sentences of a text state.
+pub(super) fn stated_severities(text: &str) -> impl Iterator<Item = Severity> {
+    text.split(['\n', '.']).filter_map(stated_severity)
 }
 
 /// Returns the only one of these severities.
@@ -283,10 +293,11 @@ pub(super) fn only(mut severities: impl Iterator<Item = Severity>) -> Option<Sev
     severities.next().filter(|_| severities.next().is_none())
 }
 
-/// Reads `**Severity:** High`.
+/// Reads `**Severity:** High`, `Severity: high (data loss)`, `Severity: P1 | Confidence: 90%`.
 pub(super) fn stated_severity(line: &str) -> Option<Severity> {
     let (name, severity) = line.split_once(':')?;
     let is_stated = matches!(words(name).as_str(), " severity " | " priority ");
+    let severity = severity.split(['(', '|', '\u{2013}', '\u{2014}']).next()?;
     severity_in(severity).filter(|_| is_stated)
 }
 
@@ -345,7 +356,7 @@ pub(super) fn is_praise(text: &str) -> bool {
     text.starts_with("praise:") || text.starts_with(['\u{2705}', '\u{1f44d}'])
 }
 
-/// Returns whether a heading is one below which a reviewer praises: `Strengths`, `What looks good`.
+/// Returns whether the items below a heading are no findings: `Strengths`, `Resolved findings`.
 pub(super) fn is_praise_title(text: &str) -> bool {
-    consists_of(text, &[PRAISE_WORDS])
+    consists_of(text, &[PRAISE_WORDS]) || consists_of(text, &["resolved", FILLERS])
 }

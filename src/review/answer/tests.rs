@@ -11,9 +11,10 @@ const ONE: &str = r#"{"verdict":"findings","findings":[{"severity":"high","what"
 const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
 
 /// Parts of which reviewers compose an answer. `ITEM` is the text of a finding.
-const PARTS: [&str; 29] = [
+const PARTS: [&str; 31] = [
     "# Review",
     "## High",
+    "## src/a.rs",
     "## Nits",
     "## Before the release",
     "## Issues",
@@ -38,6 +39,7 @@ const PARTS: [&str; 29] = [
     "\nissue: ITEM",
     "> - [Low] ITEM",
     "- ITEM\n  Severity: low",
+    "ITEM. Severity: low.",
     "### [P1] ITEM",
     "### ITEM\nIts details.",
     "| Severity | What |\n|---|---|\n| Low | ITEM |",
@@ -173,30 +175,31 @@ fn huge_and_hostile_texts_are_refused_in_time() {
     assert!(begun.elapsed().as_secs() < 60);
 }
 
-proptest! {
-    // With fewer cases a gap between two rare parts is not found.
-    #![proptest_config(ProptestConfig::with_cases(4000))]
-
-    /// The promise that no finding is lost: each item is in a finding, or the answer is unreadable.
-    #[test]
-    fn item_in_any_order_of_parts_is_counted(parts in proptest::collection::vec((0..PARTS.len(), 0..4_usize), 1..9)) {
-        let mut answer = String::new();
-        let mut items = 0;
-        for (part, gap) in parts {
-            items += usize::from(PARTS[part].contains("ITEM"));
-            answer += &PARTS[part].replace("ITEM", &format!("ITEM{items}E"));
-            answer += &"\n".repeat(gap + 1);
-        }
-        if let Ok(findings) = read(&answer) {
-            let found = json!(findings).to_string();
-            for item in 1..=items {
-                prop_assert!(found.contains(&format!("ITEM{item}E")), "ITEM{item} of\n{answer}");
-            }
-        }
-    }
+fn any_parts() -> impl Strategy<Value = Vec<(usize, usize)>> {
+    proptest::collection::vec((0..PARTS.len(), 0..4_usize), 1..9)
 }
 
 proptest! {
+    /// The promise that no finding is lost: each item is in a finding, or the answer is unreadable.
+    /// One answer per case would rarely have two parts that fit together badly.
+    #[test]
+    fn item_in_any_order_of_parts_is_counted(answers in proptest::collection::vec(any_parts(), 40)) {
+        for parts in answers {
+            let mut answer = String::new();
+            let mut items = 0;
+            for (part, gap) in parts {
+                items += usize::from(PARTS[part].contains("ITEM"));
+                answer += &PARTS[part].replace("ITEM", &format!("ITEM{items}E"));
+                answer += &"\n".repeat(gap + 1);
+            }
+            let found = read(&answer).map(|findings| json!(findings).to_string());
+            for item in 1..=items {
+                let is_lost = found.as_ref().is_ok_and(|found| !found.contains(&format!("ITEM{item}E")));
+                prop_assert!(!is_lost, "ITEM{item} of\n{answer}");
+            }
+        }
+    }
+
     #[test]
     fn clean_verdict_with_other_text_is_unreadable(before in "[^{}]{0,60}", after in "[^{}]{0,60}") {
         let alone = format!("{before}{after}").chars().all(is_blank);

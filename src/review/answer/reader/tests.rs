@@ -62,11 +62,11 @@ fn detail_over_limit_says_so() {
 #[test]
 fn item_is_split_into_place_and_recommendation() {
     let found = findings(
-        "## High\n- line 7: call `retry()` twice (limit it (to 3))\n- Line 0: x\n- just `f(x)`\n",
+        "## `a.rs`\n### High\n- line 7:** call `retry()` twice (limit it (to 3))\n- Line 0: x\n- just `f(x)`\n",
     );
     assert_eq!(
-        (found[0].line, found[0].what.as_str()),
-        (Some(7), "call `retry()` twice")
+        (found[0].file.as_deref(), found[0].line, &*found[0].what),
+        (Some("a.rs"), Some(7), "call `retry()` twice")
     );
     assert_eq!(found[0].recommendation.as_deref(), Some("limit it (to 3)"));
     assert_eq!((found[1].line, found[1].what.as_str()), (None, "Line 0: x"));
