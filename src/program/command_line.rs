@@ -60,7 +60,6 @@ pub(super) fn command(program: &Program) -> clap::Command {
         .version(program.version)
         .after_help(EXIT_CODES)
         .arg_required_else_help(true)
-        .disable_help_subcommand(true)
         .subcommand(start::command(info.table).hide(info.start_command.is_some()));
     for own in program.extension.commands() {
         command = command.subcommand(own);

@@ -91,6 +91,8 @@ fn help_fits_a_screen_and_names_users_commands() {
     let project = Project::new();
     let help = project.run("--help").exits(0).out;
     assert!(help.lines().count() <= 40, "{help}");
+    assert_eq!(project.run("help").exits(0).out, help);
+    project.answers("help start plan", 0, "--from-draft");
     for command in [
         "resume", "pause", "adopt", "import", "rollback", "answer", "more",
     ] {
