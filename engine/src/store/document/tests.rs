@@ -73,7 +73,7 @@ const HOSTILE_LINES: &[&str] = &[
     "\u{7f}\u{ffff}",
 ];
 
-/// A field below another key.
+/// A field below another key, as only frontmatter has it.
 const BELOW: &[FieldInfo] = &[FieldInfo {
     key: Some("x.b"),
     ..held("b")
@@ -105,7 +105,8 @@ fn check_any(bytes: &[u8]) {
     let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(64)..]).into_owned();
     let values = [json!(7), json!(end), json!({ "k": [end, 1.5], "l": null })];
     for form in [Form::Lines, Form::Json, Form::Frontmatter] {
-        let parse = |bytes: &[u8]| Document::parse(form, BELOW, bytes);
+        let fields = if form == Form::Frontmatter { BELOW } else { &[] };
+        let parse = |bytes: &[u8]| Document::parse(form, fields, bytes);
         let Ok(document) = parse(bytes) else {
             continue;
         };
