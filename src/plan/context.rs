@@ -70,7 +70,7 @@ pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
 
 /// Returns why the newest review gave no verdict, without a full stop.
 pub(super) fn cause(raw: &Raw) -> String {
-    rounds::failure(raw).unwrap_or_else(|| "the reviewer failed".to_owned())
+    rounds::failure(raw).unwrap_or_else(|| "no review ran to its end".to_owned())
 }
 
 /// Returns the labels of the personas after this round. Each has one round.

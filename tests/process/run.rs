@@ -112,15 +112,9 @@ fn reviewer_that_fails_twice_exits_with_5() {
     // The output names the folder of the plan.
     let project = project();
     let plan = project.root.join("PLAN.md");
-    let run = [
-        "run",
-        plan.to_str().unwrap(),
-        "--reviewer",
-        "fake-could-not-run",
-    ];
-    let ran = project
-        .run_in(project.root.parent().unwrap(), &run)
-        .exits(5);
+    let run = format!("run {plan:?} --reviewer fake-could-not-run");
+    let above = project.root.parent().unwrap();
+    let ran = project.run_in(above, &run).exits(5);
     let place = project.root.display().to_string().replace('\'', "’");
     ran.says(&format!("to continue it, in {place}:"));
 }

@@ -318,10 +318,8 @@ fn loop_without_a_verdict_claims_no_review() {
     project.fire().blocked();
     project.fire().blocked();
     let summary = project.fire().blocked();
-    begins(
-        &summary,
-        "### Claudex review loop stopped without a verdict (round 1 of 1)\n",
-    );
+    let title = "### Claudex review loop stopped without a verdict (round 1 of 1)\n";
+    begins(&summary, title);
     has(&summary, "Round 1 was not reviewed: ");
     has(&summary, "the fake reviewer was told to fail");
     has(&summary, "neither as clean nor as findings");
@@ -329,4 +327,10 @@ fn loop_without_a_verdict_claims_no_review() {
         lacks(&summary, wrong);
     }
     has(&summary, "**Print this summary to the user");
+
+    let project = changed_project();
+    start(&project, &[]);
+    project.fire().blocked();
+    let why = "Round 1 was not reviewed: no review ran to its end.";
+    has(&project.fire().blocked(), why);
 }
