@@ -132,7 +132,10 @@ fn check_program(program: &Program, root: &Utf8Path) -> Checked {
     // In a client's shell, PATH has the plugin's own folder.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let Some(first) = find_program(name, Some(&path), root) else {
-        return warn(format!("{this}, is not on PATH"), help);
+        return warn(
+            format!("{this}, is not on PATH outside of the project"),
+            help,
+        );
     };
     // The plugin's launcher started this program.
     let is_launcher = first.with_file_name("../.claude-plugin").is_dir();
@@ -153,7 +156,12 @@ fn check_hooks(info: &ProgramInfo, hooks: &StopHooks) -> Checked {
     let program = info.program;
     match (&hooks.ours, info.plugin) {
         (Some(place), _) => Ok(format!("our Stop hook is called by {place}")),
-        (None, Some(_)) => Ok("enabled; our plugin is not installed".to_owned()),
+        (None, Some(plugin)) => warn(
+            format!("our plugin is not installed, and no settings have a Stop hook of {program}"),
+            format!(
+                "install the plugin {plugin} in Claude Code, or add the output of this to .claude/settings.json:\n    {program} hooks"
+            ),
+        ),
         (None, None) => warn(
             format!("no Stop hook calls {program}, so no loop is driven"),
             format!("add the output of this to .claude/settings.json:\n    {program} hooks"),

@@ -146,12 +146,14 @@ fn configuration_and_doctor_are_whole() {
 
     let text = output(&project, "no id", &["doctor"]);
     // Whether the program is on PATH depends on the machine.
-    let (_, checks) = text.split_once("\nok       hooks").unwrap();
+    let (_, checks) = text.split_once("\nwarning  hooks").unwrap();
     let (before, after) = checks.split_once("git            /").unwrap();
     let (_, after) = after.split_once('\n').unwrap();
-    let text = format!("ok       hooks{before}git            GIT\n{after}");
+    let text = format!("warning  hooks{before}git            GIT\n{after}");
     insta::assert_snapshot!(text, @r"
-    ok       hooks          enabled; our plugin is not installed
+    warning  hooks          our plugin is not installed, and no settings have a Stop hook of claudex-loop
+             help: install the plugin claudex in Claude Code, or add the output of this to .claude/settings.json:
+        claudex-loop hooks
     ok       other plugins  none works on .claude/claudex
     ok       state folder   /project/.claude/claudex (the first start creates it)
     ok       state home     /home/state/claudex-loop (the first start creates it)
