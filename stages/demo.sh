@@ -4,9 +4,11 @@
 #
 # Usage: [STAGES=path/of/stages] sh demo.sh [FOLDER]. The new folder stays for you to look at.
 set -eu
-STAGES=$(realpath "${STAGES:-$(command -v stages)}")
-mkdir "${1:-stages-demo}"
-cd "${1:-stages-demo}"
+STAGES=$(command -v "${STAGES:-stages}") || { echo "install stages first: cargo install --path stages" >&2; exit 1; }
+STAGES=$(realpath "$STAGES")
+folder=${1:-stages-demo}
+mkdir "$folder" || { echo "remove it, or name another folder: sh $0 FOLDER" >&2; exit 1; }
+cd "$folder"
 # The state home of the demo; yours stays as it is.
 export XDG_STATE_HOME="$PWD/.state"
 unset CLAUDECODE CLAUDE_CODE_SESSION_ID

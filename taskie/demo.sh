@@ -3,8 +3,11 @@
 # and the user, the built-in `lint` for the reviewer: no model, no network.
 # Usage: [TASKIE=path/of/taskie] sh demo.sh [FOLDER]. The new folder stays for you to look at.
 set -eu
-TASKIE=$(realpath "${TASKIE:-$(command -v taskie)}")
-mkdir "${1:-taskie-demo}"; cd "${1:-taskie-demo}"
+TASKIE=$(command -v "${TASKIE:-taskie}") || { echo "install taskie first: cargo install --path taskie" >&2; exit 1; }
+TASKIE=$(realpath "$TASKIE")
+folder=${1:-taskie-demo}
+mkdir "$folder" || { echo "remove it, or name another folder: sh $0 FOLDER" >&2; exit 1; }
+cd "$folder"
 unset CLAUDECODE CLAUDE_CODE_SESSION_ID
 # The configuration and the state of the demo; yours stay as they are.
 export XDG_CONFIG_HOME="$PWD/home/config" XDG_STATE_HOME="$PWD/home/state" LC_ALL=C

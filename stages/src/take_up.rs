@@ -90,7 +90,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
 pub(crate) fn take_up(program: &Program) -> CommandResult {
     let store = locate::for_start(program.info.state, &loops::here()?);
     if let Some(own) = own_pipeline(&store).filter(|own| !own.terminal) {
-        let message = format!("pipeline {} was taken up before", own.id);
+        let message = format!("pipeline {} is under way here", own.id);
         let help = format!("for the instruction, run:{}", INFO.command("next"));
         return Err(Failure::refuse(message, &help));
     }

@@ -33,7 +33,7 @@ fn project_with(lines: &str) -> Project {
     }
     assert_eq!(project.state("schema_version"), "2");
     let message = project.person(&["take-up"]).refusal();
-    has(&message, "was taken up before");
+    has(&message, "is under way here");
     project
 }
 
