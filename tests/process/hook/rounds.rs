@@ -7,10 +7,8 @@ fn finished_loop_leaves_its_log_and_stays_silent() {
     let (project, id) = Project::reviewing(&[]);
     project.review(&id, "fake-clean").exits(0);
     project.fire().blocked();
-    assert_eq!(
-        project.field(&id, "decision_signal"),
-        "no-material-findings"
-    );
+    let signal = project.field(&id, "decision_signal");
+    assert_eq!(signal, "no-material-findings");
     assert_eq!(project.changes(&id).last().unwrap(), "accept");
     project.fire().approved();
     for gone in ["-runner.sh", "-prompt.txt", ".lock"] {
@@ -34,10 +32,8 @@ fn mark_done_sets_only_the_signal() {
         format!("Loop {id} marked as done. Stop hook will deliver the summary on next fire.");
     project.answers(&format!("mark-done {id}"), 0, &message);
     assert_eq!(project.field(&id, "phase"), "reviewing");
-    assert_eq!(
-        project.field(&id, "decision_signal"),
-        "no-material-findings"
-    );
+    let signal = project.field(&id, "decision_signal");
+    assert_eq!(signal, "no-material-findings");
 
     let summary = project.fire().blocked();
     has(&summary, "plan loop complete");

@@ -105,7 +105,11 @@ fn check_any(bytes: &[u8]) {
     let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(64)..]).into_owned();
     let values = [json!(7), json!(end), json!({ "k": [end, 1.5], "l": null })];
     for form in [Form::Lines, Form::Json, Form::Frontmatter] {
-        let fields = if form == Form::Frontmatter { BELOW } else { &[] };
+        let fields = if form == Form::Frontmatter {
+            BELOW
+        } else {
+            &[]
+        };
         let parse = |bytes: &[u8]| Document::parse(form, fields, bytes);
         let Ok(document) = parse(bytes) else {
             continue;
