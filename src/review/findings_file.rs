@@ -118,7 +118,7 @@ pub(super) fn number_in(name: &str, before: &str, after: &str) -> Option<u64> {
 
 /// Writes the findings to the phase's numbered file, if it names one, under the number after the
 /// highest. The file may end with a verdict in the machine's words: `VERDICT: PASS`.
-pub(super) fn write_of_phase(
+fn write_of_phase(
     raw: &Raw,
     spec: &ReviewSpec,
     findings: &[Finding],
@@ -152,8 +152,16 @@ pub(super) fn write_of_phase(
     Ok(Some(FindingsFile { number, path }))
 }
 
-/// Writes the files of a verdict in the loop's folder: the findings for people, and as JSON.
-pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &[Finding]) -> io::Result<()> {
+/// Writes the files of a verdict: the phase's, and in the loop's folder the findings for people and
+/// as JSON. Returns the phase's.
+pub(super) fn write(
+    raw: &Raw,
+    spec: &ReviewSpec,
+    began: &RunBegin,
+    findings: &[Finding],
+) -> io::Result<Option<FindingsFile>> {
+    let of_phase = write_of_phase(raw, spec, findings)?;
+
     let store = raw.store();
     let path = findings_path(store, raw.id(), began.round);
     store.replace(&path, render(began.round, findings).as_bytes())?;
@@ -164,10 +172,9 @@ pub(super) fn write(raw: &Raw, began: &RunBegin, findings: &[Finding]) -> io::Re
     content["loop"] = json!(raw.id().as_str());
     content["verdict"] = json!(if is_clean { "clean" } else { "findings" });
     content["findings"] = json!(findings);
-    store.replace(
-        &path.with_extension("json"),
-        format!("{content:#}\n").as_bytes(),
-    )
+    let text = format!("{content:#}\n");
+    store.replace(&path.with_extension("json"), text.as_bytes())?;
+    Ok(of_phase)
 }
 
 #[cfg(test)]

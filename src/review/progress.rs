@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::round::RoundError;
+use crate::files::Folder;
 use crate::machine::Raw;
 use crate::text;
 
@@ -38,8 +39,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn begin(raw: &Raw) -> io::Result<Self> {
-        let file = raw.store().open_loop_folder(raw.id())?.file_or_new(FILE)?;
+    pub(super) fn begin(folder: &Folder) -> io::Result<Self> {
+        let file = folder.file_or_new(FILE)?;
         file.set_len(0)?;
         Ok(Self {
             file,

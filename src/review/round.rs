@@ -10,9 +10,10 @@ use jiff::Timestamp;
 use miette::Diagnostic;
 use thiserror::Error;
 
-use super::cause::CauseKind;
+use super::cause::{Cause, CauseKind};
 use super::client::{Client, Request};
 use super::evidence::Round;
+use super::findings::Findings;
 use super::progress::{self, Progress};
 use super::prompt::{self, Prompt};
 use super::runs::{self, Run, RunBegin, RunEnd};
@@ -21,7 +22,7 @@ use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
 use super::{finding_history, findings_file};
 use crate::digest::{random_hex, sha256};
 use crate::files::Folder;
-use crate::machine::PhaseDeclaration as _;
+use crate::machine::{PhaseDeclaration as _, Raw};
 use crate::message::MessageError;
 use crate::store::{LoopId, Store, StoreError, lock_run};
 use crate::text;
@@ -78,6 +79,7 @@ pub fn run(
     }
 }
 
+/// Performs a run, step by step.
 fn perform(
     folder: &Folder,
     round: &Round<'_>,
@@ -86,29 +88,71 @@ fn perform(
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let raw = prompt.raw;
-    let spec = prompt.spec;
-    let store = raw.store();
     // A follower must not see the lines of the previous run.
     let mut progress =
-        Progress::begin(raw).map_err(io_error("could not write the progress file"))?;
+        Progress::begin(folder).map_err(io_error("could not write the progress file"))?;
+    let subject = read_subject(prompt, reviewer)?;
+    let earlier = (round.history()).map_err(io_error("could not read the earlier rounds"))?;
+    let prompt_text = prompt.render(&text::plain(&subject.text), &earlier)?;
+    let _ = (raw.store()).write_beside(raw.id(), PROMPT_FILE, prompt_text.as_bytes());
+    let began = begin(prompt, reviewer, &subject)?;
 
-    // Subject: one text and one snapshot of the work tree for the whole run.
-    let subject = SubjectText::read(raw, spec, reviewer.runs_a_program())?;
+    let output = output_path(raw.store(), raw.id(), &began.run);
+    let request = Request {
+        prompt: &prompt_text,
+        subject: &subject,
+        focus: prompt.persona.focus,
+        root: raw.store().root(),
+        output: output.file_name().map(|name| (folder, name)),
+    };
+    let mut answer = ask(reviewer, &request, &mut progress, listener)?;
+    let work_tree_changed = reviewer.runs_a_program() && is_changed(raw, &subject);
+    if work_tree_changed {
+        progress.line(CHANGED_DURING_REVIEW);
+        // A verdict is recorded before a cancellation.
+        let _ = listener(RoundEvent::Line(CHANGED_DURING_REVIEW));
+    }
+
+    let mut file = None;
+    if let Ok(findings) = &mut answer {
+        findings.extend_from_slice(&prompt.failed);
+        finding_history::assign_ids(&earlier, findings, &began.persona, subject.document());
+        file = findings_file::write(raw, prompt.spec, &began, findings)
+            .map_err(io_error("could not write the findings"))?;
+    }
+    let ended = RunEnd::new(&began.run, answer, work_tree_changed, file);
+    raw.note(runs::ENDED, &ended)?;
+    // A loop whose review just ended is not inactive.
+    let _ = raw.store().touch(raw.id());
+    Ok(Report {
+        was_reviewed: false,
+        run: Run {
+            began,
+            ended,
+            counted: false,
+        },
+    })
+}
+
+/// Reads the subject: one text and one snapshot of the work tree for the whole run.
+fn read_subject(prompt: &Prompt<'_>, reviewer: &Client) -> Result<SubjectText, RoundError> {
+    let subject = SubjectText::read(prompt.raw, prompt.spec, reviewer.runs_a_program())?;
     prompt::check_size(subject.text.len()).map_err(|problem| RoundError::Refused {
         message: format!("cannot review {}: {problem}", subject.name),
         help: prompt::SPLIT_HELP.to_owned(),
     })?;
+    Ok(subject)
+}
 
-    // Prompt.
-    let earlier = round
-        .history()
-        .map_err(io_error("could not read the earlier rounds"))?;
-    let prompt_text = prompt.render(&text::plain(&subject.text), &earlier)?;
-    let _ = store.write_beside(raw.id(), PROMPT_FILE, prompt_text.as_bytes());
-
-    // Journal: the run begins.
+/// Keeps the subject, and records the begin of the run.
+fn begin(
+    prompt: &Prompt<'_>,
+    reviewer: &Client,
+    subject: &SubjectText,
+) -> Result<RunBegin, RoundError> {
+    let raw = prompt.raw;
     let random = random_hex::<4>().map_err(io_error("could not name the run"))?;
-    let number = raw.count(spec.round);
+    let number = raw.count(prompt.spec.round);
     let began = RunBegin {
         at: Timestamp::now(),
         run: format!("r{number}-{random}"),
@@ -121,80 +165,36 @@ fn perform(
     };
     subject.keep(raw, &began.run)?;
     raw.note(runs::BEGAN, &began)?;
+    Ok(began)
+}
 
-    // Reviewer and answer: one of four outcomes.
-    let output = output_path(store, raw.id(), &began.run);
-    let request = Request {
-        prompt: &prompt_text,
-        subject: &subject,
-        focus: prompt.persona.focus,
-        root: store.root(),
-        output: output.file_name().map(|name| (folder, name)),
-    };
+/// Returns the reviewer's findings, or the reason why it gave no verdict.
+fn ask(
+    reviewer: &Client,
+    request: &Request<'_>,
+    progress: &mut Progress,
+    listener: &mut Listener<'_>,
+) -> Result<Result<Findings, Cause>, RoundError> {
     // A listener that cancels does so again at the next event.
     let _ = listener(RoundEvent::Line(&format!("reviewer: {}", reviewer.shown)));
-    let mut watch = |event: RoundEvent<'_>| {
+    let answer = reviewer.review(request, &mut |event| {
         if let RoundEvent::Reviewer(line) = event {
             progress.line(line);
         }
         listener(event)
-    };
-    let mut answer = reviewer.review(&request, &mut watch);
+    });
     let is_cancelled = listener(RoundEvent::Tick).is_break();
-    if let Err(cause) = &answer
-        && (cause.kind == CauseKind::Stopped || is_cancelled && !cause.kind.is_unreadable())
-    {
-        return Err(RoundError::Interrupted);
+    match &answer {
+        Err(cause) if cause.kind == CauseKind::Stopped => Err(RoundError::Interrupted),
+        Err(cause) if is_cancelled && !cause.kind.is_unreadable() => Err(RoundError::Interrupted),
+        _ => Ok(answer),
     }
-    let is_changed = |tree: &String| tree_id(store, None).is_some_and(|now| now != *tree);
-    let work_tree_changed =
-        reviewer.runs_a_program() && subject.tree.as_ref().is_some_and(is_changed);
-    if work_tree_changed {
-        progress.line(CHANGED_DURING_REVIEW);
-        // A verdict is recorded before a cancellation.
-        let _ = listener(RoundEvent::Line(CHANGED_DURING_REVIEW));
-    }
+}
 
-    let mut file = None;
-    if let Ok(findings) = &mut answer {
-        findings.extend_from_slice(&prompt.failed);
-
-        // Evidence: a finding of an earlier round keeps its id.
-        let persona = &began.persona;
-        finding_history::assign_ids(&earlier, findings, persona, subject.document());
-
-        // Findings files.
-        file = findings_file::write_of_phase(raw, spec, findings)
-            .and_then(|file| findings_file::write(raw, &began, findings).map(|()| file))
-            .map_err(io_error("could not write the findings"))?;
-    }
-
-    // Journal: the run ends.
-    let ended = RunEnd {
-        at: Timestamp::now(),
-        run: began.run.clone(),
-        outcome: match &answer {
-            Ok(findings) if findings.is_empty() => "clean",
-            Ok(_) => "findings",
-            Err(cause) if cause.kind.is_unreadable() => "unreadable",
-            Err(_) => "could-not-run",
-        },
-        cause: answer.as_ref().err().cloned(),
-        verdict: answer.ok(),
-        work_tree_changed,
-        findings: file,
-    };
-    raw.note(runs::ENDED, &ended)?;
-    // A loop whose review just ended is not inactive.
-    let _ = store.touch(raw.id());
-    Ok(Report {
-        was_reviewed: false,
-        run: Run {
-            began,
-            ended,
-            counted: false,
-        },
-    })
+/// Returns whether the work tree is not as it was when the subject was read.
+fn is_changed(raw: &Raw, subject: &SubjectText) -> bool {
+    let tree = subject.tree.as_ref();
+    tree.is_some_and(|tree| tree_id(raw.store(), None).is_some_and(|now| now != *tree))
 }
 
 /// Returns the file with the output of a reviewer's process.

@@ -69,6 +69,31 @@ pub struct RunEnd {
     pub findings: Option<FindingsFile>,
 }
 
+impl RunEnd {
+    /// Makes the end of a run, now.
+    pub(super) fn new(
+        run: &str,
+        answer: Result<Findings, Cause>,
+        work_tree_changed: bool,
+        findings: Option<FindingsFile>,
+    ) -> Self {
+        Self {
+            at: Timestamp::now(),
+            run: run.to_owned(),
+            outcome: match &answer {
+                Ok(findings) if findings.is_empty() => "clean",
+                Ok(_) => "findings",
+                Err(cause) if cause.kind.is_unreadable() => "unreadable",
+                Err(_) => "could-not-run",
+            },
+            cause: answer.as_ref().err().cloned(),
+            verdict: answer.ok(),
+            work_tree_changed,
+            findings,
+        }
+    }
+}
+
 /// One run.
 #[derive(Debug, Clone, Default)]
 pub struct Run {

@@ -35,15 +35,16 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
     for (at, part) in parts.iter().enumerate() {
         let below = &parts[at + 1..];
         let next = below.first();
+        if part.is_item() && part.level().is_none() {
+            // The sections and findings of items end with those items.
+            reader.leave(ITEM_LEVEL + part.depth)?;
+        }
         match part.tag {
             Tag::Heading { .. } | Tag::Item if part.level().is_some() => {
                 reader.heading(part, below)?;
             }
-            Tag::Item | Tag::TableRow => {
-                // The sections and findings of items end with those items.
-                reader.leave(ITEM_LEVEL + part.depth)?;
-                reader.item_or_row(part);
-            }
+            Tag::Item => reader.list_item(part),
+            Tag::TableRow => reader.row(part),
             Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(part)?,
             _ => reader.paragraph(part, next)?,
         }
@@ -202,10 +203,7 @@ impl Reader {
         Ok(())
     }
 
-    fn item_or_row(&mut self, part: &Part) {
-        if part.tag == Tag::TableRow {
-            return self.row(part);
-        }
+    fn list_item(&mut self, part: &Part) {
         let lines = item::lines(&part.text);
         let first = lines[0].as_str();
         let rest = &lines[1..];
