@@ -15,7 +15,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(super) use self::severity::{is_none, is_rated_item, label};
+pub(super) use self::severity::{is_none, is_rated_item, label, words};
 use super::cause::{Cause, CauseKind};
 use super::findings::{CLEAN_LINE, Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS, Severity};
 use crate::text;
@@ -90,6 +90,16 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         let problem = format!("it is {bytes} bytes long, the limit is {MAX_ANSWER_BYTES}");
         return Err(Cause::not_a_verdict(&problem));
     }
+    let findings = read_any(answer)?;
+    let found = findings.len();
+    if found > MAX_FINDINGS {
+        let problem = format!("it has {found} findings, the limit is {MAX_FINDINGS}");
+        return Err(Cause::not_a_verdict(&problem));
+    }
+    Ok(findings)
+}
+
+fn read_any(answer: &str) -> Result<Findings, Cause> {
     let answer = without_escapes(answer);
     let answer = without_fence(without_thoughts(&answer));
     if answer.trim_matches(is_blank).is_empty() {
@@ -231,7 +241,7 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
             "its JSON says FAIL and lists nothing that blocks"
         }
         // `clean` beside findings, such as low ones: the listed findings count.
-        _ if !findings.is_empty() => return with_findings(findings),
+        _ if !findings.is_empty() => return Ok(findings),
         Some("clean") if answer.other.is_empty() => return Ok(findings),
         Some("clean") => "its JSON says clean and something else",
         Some("findings") => "its JSON announces findings and lists none",
@@ -257,16 +267,6 @@ fn has_items(value: &Value) -> bool {
     }
 }
 
-/// Returns the findings of an answer, unless there are too many.
-fn with_findings(findings: Vec<Finding>) -> Result<Findings, Cause> {
-    let found = findings.len();
-    if found > MAX_FINDINGS {
-        let problem = format!("it has {found} findings, the limit is {MAX_FINDINGS}");
-        return Err(Cause::not_a_verdict(&problem));
-    }
-    Ok(findings)
-}
-
 fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
     let line_of = |text: &Option<String>, limit| {
         let text = text::one_line(text.as_deref().unwrap_or_default(), limit);
@@ -288,7 +288,13 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
         recommendation: line_of(&entry.recommendation, MAX_FINDING_CHARS),
         file: line_of(&entry.file, MAX_FILE_CHARS),
         line: line
-            .and_then(|line| line.trim_matches(['"', ' ']).parse().ok())
+            .and_then(|line| {
+                line.trim_matches(['"', ' '])
+                    .split('-')
+                    .next()?
+                    .parse()
+                    .ok()
+            })
             .filter(|line| *line > 0),
         // Unchanged: a patch with other bytes is another patch. The caller cleans it to show it.
         patch: (entry.patch.clone())

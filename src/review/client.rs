@@ -145,13 +145,12 @@ impl Client {
             },
         };
         let (answer, message) = self.ask(&invocation, request, self.limits, listener);
-        let Some(message) = message else {
+        let (Some(message), Err(Cause { kind, detail })) = (message, &answer) else {
             return answer;
         };
-        let detail = match &answer {
-            Err(cause) if cause.kind == CauseKind::NotAVerdict => &cause.detail,
-            _ => return answer,
-        };
+        if *kind != CauseKind::NotAVerdict {
+            return answer;
+        }
         let line = format!("the answer cannot be read ({detail}); asking once for the wanted form");
         // A listener that cancels does so again at the next event.
         let _ = listener(RoundEvent::Reviewer(&line));

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use super::answer;
 use super::findings::{Finding, Severity};
 use super::runs::Run;
 
@@ -165,11 +166,7 @@ fn line_start(line: &str) -> &str {
 
 /// Returns the words of a text, without numbers, punctuation and case.
 fn words(text: &str) -> String {
-    let letters = text
-        .to_lowercase()
-        .replace(|c: char| !c.is_alphabetic(), " ");
-    let words: Vec<&str> = letters.split_whitespace().collect();
-    words.join(" ")
+    answer::words(text).replace(char::is_numeric, "")
 }
 
 /// Returns the history of each finding, in the order in which they were first found.

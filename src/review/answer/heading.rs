@@ -67,7 +67,7 @@ fn stated_below(title: &str, below: &[Part]) -> Option<Severity> {
     let next = below.first()?;
     let is_list = is_list_title(title) && !is_numbered(title);
     let reach = below.iter().take(if is_list { 1 } else { below.len() });
-    let parts = reach.take_while(|part| part.level().is_none() && part.is_item() == next.is_item());
+    let parts = reach.take_while(|part| part.level.is_none() && part.is_item() == next.is_item());
     let begins = |part: &Part| part.text.lines().next().and_then(stated_severity);
     let rest = parts.skip(1).filter_map(begins);
     only(next.stated().into_iter().chain(rest))
@@ -75,32 +75,32 @@ fn stated_below(title: &str, below: &[Part]) -> Option<Severity> {
 
 /// Returns whether an answer is clean: it ends with the clean line, or each of the three sections
 /// has it, and there is no other text.
-pub(super) fn says_none(parts: &[Part]) -> Result<bool, Cause> {
+pub(super) fn is_clean(parts: &[Part]) -> Result<bool, Cause> {
     let mut has_line = false;
     let mut section = Vec::new();
-    let mut says_none = BTreeMap::new();
+    let mut none = BTreeMap::new();
     for part in parts {
         let lines = item::lines(&part.text);
         let text = lines[0].as_str();
         let is_text = matches!(part.tag, Tag::Paragraph | Tag::Item) && lines.len() == 1;
         let is_none = is_text && !item::is_doubtful(&part.text) && is_none(text);
-        match (part.level(), section_words(text)) {
+        match (part.level, section_words(text)) {
             (None, _) if text.is_empty() => continue,
             (Some(_), Some(words)) => {
                 section = words.severities;
-                says_none.extend(section.iter().map(|one| (*one, words.announced == Some(0))));
+                none.extend(section.iter().map(|one| (*one, words.announced == Some(0))));
             }
             (Some(1), None) if is_answer_title(text) => section.clear(),
             (None, _) if is_none => {
-                says_none.extend(section.iter().map(|one| (*one, true)));
+                none.extend(section.iter().map(|one| (*one, true)));
             }
             _ => return Ok(false),
         }
         has_line = is_text && is_clean_line(text);
     }
-    let is_missing = |severity: &Severity| says_none.get(severity) != Some(&true);
+    let is_missing = |severity: &Severity| none.get(severity) != Some(&true);
     match Severity::ALL.into_iter().find(is_missing) {
-        Some(missing) if !has_line && !says_none.is_empty() => Err(Cause::not_a_verdict(&format!(
+        Some(missing) if !has_line && !none.is_empty() => Err(Cause::not_a_verdict(&format!(
             "it names no finding and says nothing of {missing}: it may have been cut off"
         ))),
         missing => Ok(has_line || missing.is_none()),

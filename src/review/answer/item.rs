@@ -75,12 +75,14 @@ pub(super) fn finding(severity: Severity, body: &str) -> Finding {
     } else {
         body
     };
-    let (file, line, body) = place(whole);
-    let (what, recommendation) = split_recommendation(body);
+    let place = place(whole);
+    let text = place.map_or(whole, |(.., text)| text);
+    let (what, recommendation) = split_recommendation(text).unwrap_or((text, ""));
+    let recommendation = text::one_line(recommendation, MAX_FINDING_CHARS);
     Finding {
-        recommendation: recommendation.map(|it| text::one_line(it, MAX_FINDING_CHARS)),
-        file: file.map(str::to_owned),
-        line,
+        recommendation: Some(recommendation).filter(|text| !text.is_empty()),
+        file: place.and_then(|(file, ..)| Some(file?.to_owned())),
+        line: place.map(|(_, line, _)| line),
         ..Finding::new(severity, text::one_line(what, MAX_FINDING_CHARS))
     }
 }
@@ -105,55 +107,38 @@ pub(super) fn named_file(heading: &str) -> Option<&str> {
 }
 
 /// Splits `line 12: text`, `src/a.rs:12: text` and `` `a b.rs:12`: text ``.
-fn place(body: &str) -> (Option<&str>, Option<u32>, &str) {
-    let is_line = body
-        .get(..5)
-        .is_some_and(|word| word.eq_ignore_ascii_case("line "));
-    let split = match body.strip_prefix('`') {
-        Some(quoted) => quoted.split_once("`: "),
-        None if is_line => body[5..].split_once(": "),
-        None => (body.split_once(": ")).filter(|(name, _)| !name.contains(char::is_whitespace)),
+fn place(body: &str) -> Option<(Option<&str>, u32, &str)> {
+    let quoted = body.strip_prefix('`');
+    let (name, text) = match quoted {
+        Some(quoted) => quoted.split_once("`: ")?,
+        None => body.split_once(": ")?,
     };
-    let found = split.and_then(|(name, rest)| {
-        let (file, number) = if is_line {
-            (None, name)
-        } else {
-            name.rsplit_once(':')
-                .map(|(file, number)| (Some(file), number))?
-        };
-        // A number in another form (`007`, `+7`) is part of the text.
-        let number = number
-            .starts_with(|c| matches!(c, '1'..='9'))
-            .then(|| number.parse().ok())??;
-        let rest = rest.trim();
-        (file != Some("") && !rest.is_empty()).then_some((file, Some(number), rest))
-    });
-    found.unwrap_or((None, None, body))
+    let (file, number) = match name.rsplit_once(':') {
+        Some(("", _)) => return None,
+        Some((file, number)) => (Some(file), number),
+        None => {
+            let (word, number) = name.split_once(' ')?;
+            word.eq_ignore_ascii_case("line")
+                .then_some((None, number))?
+        }
+    };
+    let is_file = quoted.is_some() || file.is_none_or(|file| !file.contains(char::is_whitespace));
+    // A number in another form (`007`, `+7`) is part of the text.
+    let is_number = number.starts_with(|c| matches!(c, '1'..='9'));
+    let is_place = is_file && is_number && !text.trim().is_empty();
+    is_place.then(|| Some((file, number.parse().ok()?, text.trim())))?
 }
 
 /// Splits `what (recommendation)` at the last bracket. A call such as `retry()` is text.
-fn split_recommendation(body: &str) -> (&str, Option<&str>) {
-    let inner = body
-        .strip_suffix(')')
-        .or_else(|| body.strip_suffix(")."))
-        .unwrap_or_default();
-    let mut depth = 1_usize;
-    let opening = inner.rmatch_indices(['(', ')']).find(|(_, bracket)| {
-        match *bracket {
-            ")" => depth += 1,
-            _ => depth -= 1,
-        }
+fn split_recommendation(body: &str) -> Option<(&str, &str)> {
+    let inner = body.strip_suffix(')').or(body.strip_suffix(")."))?;
+    let mut depth = 1;
+    let opening = inner.rfind(|c| {
+        depth += i32::from(c == ')') - i32::from(c == '(');
         depth == 0
     });
-    let parts = opening.map(|(at, _)| (&inner[..at], inner[at + 1..].trim()));
-    match parts {
-        Some((before, recommendation))
-            if before.ends_with(char::is_whitespace)
-                && !before.trim_end().is_empty()
-                && !recommendation.is_empty() =>
-        {
-            (before.trim_end(), Some(recommendation))
-        }
-        _ => (body, None),
-    }
+    let (before, recommendation) = inner.split_at(opening?);
+    let recommendation = recommendation[1..].trim();
+    let is_split = before.ends_with(char::is_whitespace) && !before.trim().is_empty();
+    (is_split && !recommendation.is_empty()).then_some((before.trim_end(), recommendation))
 }

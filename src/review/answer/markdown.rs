@@ -28,8 +28,8 @@ pub(super) struct Part {
     pub(super) tag: Tag<'static>,
     /// The number of items around it.
     pub(super) depth: u8,
-    /// Whether it is an item above nested ones, such as `- **High**`, and so a heading.
-    is_above: bool,
+    /// The level of a heading. An item above nested ones, such as `- **High**`, is one, too.
+    pub(super) level: Option<u8>,
     /// The line, from 1.
     pub(super) line: usize,
     /// The text as it is, or that of a heading alone.
@@ -37,18 +37,6 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Returns the level of a heading.
-    pub(super) fn level(&self) -> Option<u8> {
-        match self.tag {
-            Tag::Item => self.is_above.then_some(ITEM_LEVEL + self.depth),
-            Tag::Heading { level, .. } => match level as u8 {
-                LINE_LEVEL if is_numbered(&self.text) => Some(NUMBERED_LEVEL),
-                level => Some(level),
-            },
-            _ => None,
-        }
-    }
-
     /// Returns whether it is an item, a row, or the heading of nested items.
     pub(super) fn is_item(&self) -> bool {
         [Tag::Item, Tag::TableRow].contains(&self.tag)
@@ -124,7 +112,7 @@ fn parts_of(text: &str, item_line: usize, depth: u8) -> Vec<Part> {
     let part = |tag: Tag<'_>, at: usize, text: &str| Part {
         tag: tag.into_static(),
         depth,
-        is_above: false,
+        level: None,
         line: item_line + ends.partition_point(|end| *end < at) + 1,
         text: text.to_owned(),
     };
@@ -155,7 +143,13 @@ fn parts_of(text: &str, item_line: usize, depth: u8) -> Vec<Part> {
         };
         open_tags += 1;
         match (open_tags, &tag) {
-            (1, Tag::Heading { .. }) => parts.push(part(tag, at, &heading_text(block))),
+            (1, Tag::Heading { level, .. }) => {
+                let level = *level as u8;
+                let mut heading = part(tag, at, &heading_text(block));
+                let is_numbered = level == LINE_LEVEL && is_numbered(&heading.text);
+                heading.level = Some(if is_numbered { NUMBERED_LEVEL } else { level });
+                parts.push(heading);
+            }
             (1, Tag::List(_)) => {
                 let mut nested = block.lines().filter(|line| line.starts_with([' ', '\t']));
                 is_group = depth < MAX_DEPTH && nested.any(is_rated_item);
@@ -166,7 +160,7 @@ fn parts_of(text: &str, item_line: usize, depth: u8) -> Vec<Part> {
                 let has_more = depth == 0 && lines.len() > 1;
                 if is_group || has_more && severity_words(&lines[0]).is_some() {
                     let mut heading = part(tag, at, &lines[0]);
-                    heading.is_above = true;
+                    heading.level = Some(ITEM_LEVEL + depth);
                     let inner = item::text_below(block);
                     let below = parts_of(&inner, heading.line, depth + 1);
                     parts.push(heading);

@@ -6,14 +6,14 @@
 
 use pulldown_cmark::Tag;
 
-use super::heading::{Heading, heading, says_none};
+use super::heading::{Heading, heading, is_clean};
 use super::markdown::{ITEM_LEVEL, LINE_LEVEL, Part, parts};
 use super::repeats::{CELL_GAP, without_repeats};
 use super::severity::{
     is_bold, is_like_finding, is_list_title, is_none, is_praise, is_rated_item, is_remark, label,
     only, severity_in, severity_words, stated_severities, stated_severity,
 };
-use super::{Cause, item, with_findings};
+use super::{Cause, item};
 use crate::review::findings::{Finding, Findings, Severity};
 use crate::text;
 
@@ -25,8 +25,8 @@ const MAX_QUOTE_CHARS: usize = 60;
 /// Reads a text. Returns `None` if it has no verdict. `is_rated`: a severity is outside of it.
 pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cause> {
     let parts = parts(answer);
-    let first = parts.first().and_then(Part::level);
-    let mut below = parts.iter().skip(1).filter_map(Part::level);
+    let first = parts.first().and_then(|part| part.level);
+    let mut below = parts.iter().skip(1).filter_map(|part| part.level);
     let mut reader = Reader {
         title: first.filter(|first| *first <= MAX_TITLE_LEVEL && below.all(|level| level > *first)),
         is_rated,
@@ -35,14 +35,15 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
     for (at, part) in parts.iter().enumerate() {
         let below = &parts[at + 1..];
         let next = below.first();
-        if part.is_item() && part.level().is_none() {
+        if let Some(level) = part.level {
+            reader.heading(part, level, below)?;
+            continue;
+        }
+        if part.is_item() {
             // The sections and findings of items end with those items.
             reader.leave(ITEM_LEVEL + part.depth)?;
         }
         match part.tag {
-            Tag::Heading { .. } | Tag::Item if part.level().is_some() => {
-                reader.heading(part, below)?;
-            }
             Tag::Item => reader.list_item(part),
             Tag::TableRow => reader.row(part),
             Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(part)?,
@@ -63,13 +64,12 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
         }
     }
     if reader.findings.is_empty() {
-        return Ok(says_none(&parts)?.then(Findings::new));
+        return Ok(is_clean(&parts)?.then(Findings::new));
     }
     if !reader.is_rated {
         return Ok(None);
     }
-    let findings = with_findings(reader.findings)?;
-    Ok(Some(without_repeats(findings, &reader.summary)))
+    Ok(Some(without_repeats(reader.findings, &reader.summary)))
 }
 
 /// The place of the reader.
@@ -130,14 +130,13 @@ struct Reader {
 }
 
 impl Reader {
-    fn heading(&mut self, part: &Part, below: &[Part]) -> Result<(), Cause> {
-        let level = part.level().unwrap_or_default();
+    fn heading(&mut self, part: &Part, level: u8, below: &[Part]) -> Result<(), Cause> {
         let is_title = self.title.take() == Some(level);
         self.leave(level)?;
         let next = below.first();
-        let is_below = |part: &&Part| part.level().is_none_or(|below| below > level);
+        let is_below = |part: &&Part| part.level.is_none_or(|below| below > level);
         let is_above_items = next.filter(is_below).is_some_and(Part::is_item);
-        let is_above = is_above_items || next.and_then(Part::level) > Some(level);
+        let is_above = is_above_items || next.and_then(|part| part.level) > Some(level);
         let text = item::bullet(&part.text).unwrap_or(&part.text);
         let is_above_none = next.is_some_and(|next| is_none(&next.text));
         let file = item::named_file(text).filter(|_| is_above || is_above_none);

@@ -87,7 +87,7 @@ fn consists_of(text: &str, lists: &[&str]) -> bool {
 }
 
 /// Returns the lowercase words of a text, each between spaces. Other signs separate words.
-pub(super) fn words(text: &str) -> String {
+pub(in crate::review) fn words(text: &str) -> String {
     let words = text
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
