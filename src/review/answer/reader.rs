@@ -54,12 +54,9 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
     reader.section.uncounted.take_if(|_| is_over);
     reader.close(Place::Outside)?;
     reader.leave(0)?;
-    if reader.findings.len() < reader.announced {
-        let problem = format!("it announces {} findings and lists fewer", reader.announced);
-        return Err(Cause::not_a_verdict(&problem));
-    }
-    for (line, severity) in reader.tallies {
-        if reader.findings.iter().all(|one| one.severity > severity) {
+    for (line, severity, announced) in reader.announced {
+        let found = (reader.findings.iter()).filter(|one| one.severity <= severity);
+        if found.count() < announced {
             return Err(missing(line));
         }
     }
@@ -119,10 +116,9 @@ struct Reader {
     /// The file that a heading of this level names for the findings below.
     file: Option<(u8, String)>,
     findings: Vec<Finding>,
-    /// The number of findings that the heading of a list announces: `Findings (3)`.
-    announced: usize,
-    /// The lines that count findings in another place, such as `High: 2`, with their severity.
-    tallies: Vec<(usize, Severity)>,
+    /// The lines that count findings of the whole answer, such as `Findings (3)` or `High: 2`, each
+    /// with the lowest severity and the number.
+    announced: Vec<(usize, Severity, usize)>,
     /// The indices of findings that may repeat another one: table rows, items outside of sections.
     summary: Vec<usize>,
     /// Whether anything in the answer has a severity, or is a list of findings.
@@ -162,7 +158,8 @@ impl Reader {
             }
             Heading::List(announced) if !is_detail => {
                 self.is_rated |= !is_title || is_above_items;
-                self.announced = self.announced.max(announced.unwrap_or_default());
+                let announced = announced.map(|number| (part.line, Severity::Low, number));
+                self.announced.extend(announced);
                 self.open(part.line, level)?;
                 self.section.is_title = is_title;
             }
@@ -220,10 +217,9 @@ impl Reader {
         let is_none = !is_severity && rest.is_empty() && is_none(text);
         match self.place {
             Place::Outside | Place::Praise(_) if let Some(words) = severities => {
-                let is_tally = words.announced > Some(0);
-                let tally = words.severities.first().filter(|_| is_tally);
-                self.tallies
-                    .extend(tally.map(|severity| (part.line, *severity)));
+                let announced = words.severities.last().zip(words.announced);
+                let announced = announced.map(|(severity, number)| (part.line, *severity, number));
+                self.announced.extend(announced);
             }
             _ if label.is_none() && self.praises(first) => {}
             _ if is_none => self.section.says_none = true,
