@@ -47,7 +47,7 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
             Tag::Item => reader.list_item(part),
             Tag::TableRow => reader.row(part),
             Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(part)?,
-            _ => reader.paragraph(part, next)?,
+            _ => reader.paragraph(part, at.checked_sub(1).map(|at| &parts[at]), next)?,
         }
     }
     let is_over = reader.section.says_none;
@@ -221,7 +221,7 @@ impl Reader {
                 let announced = announced.map(|(severity, number)| (part.line, *severity, number));
                 self.announced.extend(announced);
             }
-            _ if label.is_none() && self.praises(first) => {}
+            _ if label.is_none() && self.praises(item::bullet(&part.text).unwrap_or(first)) => {}
             _ if is_none => self.section.says_none = true,
             _ => self.item(part, label.map(|(severity, _)| severity), text, rest),
         }
@@ -261,15 +261,28 @@ impl Reader {
         self.section.has_items = !matches!(self.place, Place::Praise(_));
     }
 
-    fn paragraph(&mut self, part: &Part, next: Option<&Part>) -> Result<(), Cause> {
+    fn paragraph(
+        &mut self,
+        part: &Part,
+        previous: Option<&Part>,
+        next: Option<&Part>,
+    ) -> Result<(), Cause> {
         let text = part.text.trim();
         let is_intro = next.is_some_and(Part::is_item) && text.trim_end_matches('*').ends_with(':');
         let in_section = self.place == Place::Section;
         let stated = part.stated();
         let mut lines = item::lines(text);
         if stated.is_some() && !matches!(self.place, Place::Finding(_)) {
-            let is_text = |line: &String| stated_severity(line).is_none();
-            let first = lines.remove(lines.iter().position(is_text).unwrap_or_default());
+            let is_severity = |line: &String| stated_severity(line).is_some();
+            // The severity of the paragraph above.
+            let is_title = |part: &&Part| part.tag == Tag::Paragraph && part.stated().is_none();
+            if is_severity(&lines[0])
+                && let Some(title) = previous.filter(is_title)
+            {
+                lines.splice(..0, item::lines(&title.text));
+            }
+            let text = lines.iter().position(|line| !is_severity(line));
+            let first = lines.remove(text.unwrap_or_default());
             self.item(part, stated, &first, &lines);
         } else if self.place == Place::Praise(LINE_LEVEL)
             || matches!(self.place, Place::Praise(_)) && is_bold(text)
@@ -382,7 +395,8 @@ impl Reader {
     /// Returns whether an item or a cell praises, in a place without a severity.
     fn praises(&self, text: &str) -> bool {
         let is_rated = self.section.severity.is_some() || matches!(self.place, Place::Finding(_));
-        !is_rated && is_praise(text)
+        let mut lines = text.lines().map(str::trim_start);
+        !is_rated && is_praise(text) && !lines.any(is_like_finding)
     }
 
     fn hang(&mut self, lines: &[String]) {

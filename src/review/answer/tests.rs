@@ -11,7 +11,7 @@ const ONE: &str = r#"{"verdict":"findings","findings":[{"severity":"high","what"
 const CLEAN: &str = r#"{"verdict": "clean", "findings": []}"#;
 
 /// Parts of which reviewers compose an answer. `ITEM` is the text of a finding.
-const PARTS: [&str; 31] = [
+const PARTS: [&str; 34] = [
     "# Review",
     "## High",
     "## src/a.rs",
@@ -39,6 +39,9 @@ const PARTS: [&str; 31] = [
     "\nissue: ITEM",
     "> - [Low] ITEM",
     "- ITEM\n  Severity: low",
+    "1) ITEM",
+    "\nITEM\n\n**Severity:** Low",
+    "**Weaknesses**",
     "ITEM. Severity: low.",
     "### [P1] ITEM",
     "### ITEM\nIts details.",
