@@ -94,7 +94,8 @@ fn write(folder: &Utf8Path, clone: Option<&str>) -> io::Result<()> {
             .replace("@machine@", &machine)
             .replace("@version@", env!("CARGO_PKG_VERSION"))
             .replace("@path@", &path(""))
-            .replace("@build-path@", &path("/codegen"));
+            .replace("@build-path@", &path("/codegen"))
+            .replace("@testkit-path@", &path("/testkit"));
         fs::File::create_new(&file)?.write_all(text.as_bytes())?;
     }
     Ok(())

@@ -1,10 +1,9 @@
 //! Follows a page as a reader does: writes its files, types its commands, compares the output.
 //!
-//! A block below `<!-- file: PATH -->` is a file. Below `<!-- more: PATH -->` it is appended, and
-//! below `<!-- change: PATH -->` its lines with `-` are replaced by those with `+`. A `console`
-//! block is a shell session: a command after `$ `, then its output. In `console fails` the last
-//! command fails. `[…]` matches any text, alone on a line any lines. Ids, times and hashes are
-//! equal.
+//! A block below `<!-- file: PATH -->` is a file. Below `<!-- change: PATH -->` its lines with `-`
+//! are replaced by those with `+`. A `console` block is a shell session: a command after `$ `, then
+//! its output. In `console fails` the last command fails. `[…]` matches any text, alone on a line
+//! any lines. Ids, times and hashes are equal.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -22,7 +21,6 @@ pub(crate) struct Block {
 #[derive(Debug, PartialEq)]
 enum Kind {
     File(String),
-    More(String),
     Change(String),
     Console { fails: bool },
 }
@@ -74,7 +72,6 @@ fn parse_mark(line: &str) -> Option<Kind> {
     let path = path.to_owned();
     match what {
         "file" => Some(Kind::File(path)),
-        "more" => Some(Kind::More(path)),
         "change" => Some(Kind::Change(path)),
         _ => None,
     }
@@ -115,10 +112,6 @@ impl Reader {
     pub(crate) fn follow(&mut self, block: &Block) {
         match &block.kind {
             Kind::File(path) => self.write(path, &block.text),
-            Kind::More(path) => {
-                let there = fs::read_to_string(self.place(path)).unwrap();
-                self.write(path, &(there + &block.text));
-            }
             Kind::Change(path) => {
                 let there = fs::read_to_string(self.place(path)).unwrap();
                 self.write(path, &apply_change(&there, &block.text, block.line));

@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::document::{Reader, blocks};
 use crate::support::{build_dir, one_at_a_time, ours};
 
-/// Returns a shell whose `cargo` takes our crates from this checkout.
+/// Returns a shell whose `cargo` is offline.
 fn shell(home: &Path) -> Command {
     let real_home = std::env::var("HOME").unwrap_or_default();
     let tools = Path::new(env!("CARGO")).parent().unwrap().display();
@@ -31,10 +31,8 @@ fn shell(home: &Path) -> Command {
     ] {
         shell.env(name, value);
     }
-    // Programs and the kit take our crates from this checkout by path.
-    let kit = ours().join("testkit");
     let config = format!(
-        "[patch.crates-io]\nclaudex-testkit = {{ path = {kit:?} }}\n\n[net]\noffline = true\n\n[build]\nbuild-dir = {:?}\n",
+        "[net]\noffline = true\n\n[build]\nbuild-dir = {:?}\n",
         build_dir()
     );
     fs::create_dir(home.join(".cargo")).unwrap();
