@@ -2,7 +2,6 @@
 //!
 //! Text of a user or a model (topic, findings) becomes one plain line with a limited length.
 
-use claudex_loop::Timestamp;
 use claudex_loop::behaviours::loop_message;
 use claudex_loop::machine::PersonaInfo;
 use claudex_loop::machine::Raw;
@@ -23,7 +22,7 @@ const OUTCOME: Message = template!("messages/outcome.md");
 const MAX_TEXT_CHARS: usize = 300;
 const MAX_FINDING_CHARS: usize = 200;
 
-pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
+pub(super) fn variables(held: &AnyLoop) -> Variables {
     let raw = held.raw();
     let fields = held.fields();
     let personas = machine_personas(raw.table());
@@ -51,7 +50,7 @@ pub(super) fn variables(held: &AnyLoop, now: Timestamp) -> Variables {
         "rounds": lines,
         "across": rounds::summarize_standings(raw),
         "stalled": fields.decision_signal == DecisionSignal::Stalled,
-        "elapsed": durations::elapsed(rounds::seconds(raw, now)),
+        "elapsed": durations::elapsed(rounds::seconds(raw)),
         "reviewers": rounds::reviewers(raw),
         "caveats": caveats::all(held),
         "cause": cause(raw),

@@ -25,7 +25,7 @@ use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::review::round::{RoundError, RoundEvent};
 use claudex_loop::review::runs;
 use claudex_loop::template;
-use claudex_loop::{Timestamp, text};
+use claudex_loop::text;
 use serde_json::json;
 
 use super::run::{self, Run};
@@ -244,7 +244,7 @@ impl Driver<'_> {
                 "report": report.map(|path| store.root().join(path)),
                 "fixes": fixes.map(|path| store.root().join(path)),
                 "rounds": rounds::rounds(raw),
-                "seconds": rounds::seconds(raw, Timestamp::now()),
+                "seconds": rounds::seconds(raw),
                 "state": store.path_of(id),
                 "findings": Some(findings).filter(|path| path.is_file()),
                 "caveats": caveats::all(held),

@@ -26,7 +26,7 @@ use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{CommandResult, Failure};
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{Extension, NextAction, Program, Variables, Verb};
-use claudex_loop::{Timestamp, template};
+use claudex_loop::template;
 
 pub use typestate::{AnyLoop, INFO, Loop, Mode, OnStop, Phase, Start};
 use typestate::{DecisionSignal, Summarizing, Transition};
@@ -92,8 +92,8 @@ impl Extension for PlanLoop {
         start::set_fields(start)
     }
 
-    fn context(&self, held: &dyn LoopHandle, now: Timestamp) -> Variables {
-        context::variables(held.typed(), now)
+    fn context(&self, held: &dyn LoopHandle) -> Variables {
+        context::variables(held.typed())
     }
 
     fn earlier_findings(&self, held: &dyn LoopHandle) -> Vec<Utf8PathBuf> {
@@ -147,7 +147,7 @@ impl Extension for PlanLoop {
         let held: &AnyLoop = held.typed();
         let mut notes = Vec::new();
         if caveats::is_closing(held) {
-            let variables = context::variables(held, Timestamp::now());
+            let variables = context::variables(held);
             notes.extend(variables["outcome"].as_str().map(str::to_owned));
         }
         notes.extend(caveats::plan_caveats(held));

@@ -4,7 +4,6 @@ use std::any::Any;
 
 use camino::Utf8PathBuf;
 use clap::{ArgMatches, FromArgMatches as _};
-use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
@@ -82,7 +81,7 @@ impl Program {
         more: Variables,
     ) -> Result<Option<String>, String> {
         let raw = held.raw();
-        let mut variables = self.extension.context(held, Timestamp::now());
+        let mut variables = self.extension.context(held);
         if let Some(asked) = self.question(held)? {
             let question = loop_message::question_context(raw, &asked);
             variables.insert("question".to_owned(), question);

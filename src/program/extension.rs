@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ArgMatches;
-use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use super::app::{Program, Verb};
@@ -46,7 +45,7 @@ pub trait Extension {
     }
 
     /// Returns the program's own template variables, which `context` of the machine file lists.
-    fn context(&self, held: &dyn LoopHandle, now: Timestamp) -> Variables {
+    fn context(&self, held: &dyn LoopHandle) -> Variables {
         Variables::new()
     }
 

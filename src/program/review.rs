@@ -1,7 +1,5 @@
 //! The commands `review` (a round of a loop) and `verify` (commands that verify the work).
 
-use jiff::Timestamp;
-
 use super::app::Program;
 use super::caller::Caller;
 use super::console::Console;
@@ -183,7 +181,7 @@ impl Review<'_> {
             raw,
             spec: self.spec,
             persona: self.persona(),
-            context: extension.context(self.held, Timestamp::now()),
+            context: extension.context(self.held),
             earlier: extension.earlier_findings(self.held),
             verified: verify::render_results(raw),
             failed: verify::failed_findings(raw),

@@ -135,11 +135,13 @@ pub(super) fn began(table: &Table, journal: &[Entry]) -> Option<Timestamp> {
 }
 
 /// Returns the seconds from the loop's start to now, or to its last change if it is over.
-pub fn seconds(raw: &Raw, now: Timestamp) -> u64 {
+pub fn seconds(raw: &Raw) -> u64 {
     let journal = raw.journal().unwrap_or_default();
     let is_over = raw.phase_info().terminal;
     let last = journal.iter().filter_map(Entry::change).next_back();
-    let until = last.filter(|_| is_over).map_or(now, |last| last.at);
+    let until = last
+        .filter(|_| is_over)
+        .map_or_else(Timestamp::now, |last| last.at);
     began(raw.table(), &journal).map_or(0, |began| seconds_between(began, until))
 }
 

@@ -5,8 +5,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use jiff::Timestamp;
-
 use super::app::{HeldLoop, Program};
 use super::caller::{self, UNKNOWN};
 use super::exit::{Exit, with_help};
@@ -241,7 +239,7 @@ impl Stop<'_> {
         let to = &table.phases[edge.to];
         let mut line = format!("{}: {from} -> {}", edge.transition, to.name);
         if to.terminal {
-            let elapsed = durations::elapsed(rounds::seconds(raw, Timestamp::now()));
+            let elapsed = durations::elapsed(rounds::seconds(raw));
             line += &format!(", elapsed {elapsed}");
         }
         line

@@ -11,7 +11,7 @@ use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{
     Extension, Group, NextAction, Program, Variables, Verb, loop_flag, loops, open_error, out,
 };
-use claudex_loop::{Actor, Timestamp, files, text};
+use claudex_loop::{Actor, files, text};
 use serde_json::json;
 
 use crate::contract::{self, Stage};
@@ -177,7 +177,7 @@ impl Extension for Stages {
         ))
     }
 
-    fn context(&self, held: &dyn LoopHandle, _: Timestamp) -> Variables {
+    fn context(&self, held: &dyn LoopHandle) -> Variables {
         let text = text_of(held.typed());
         std::iter::once(("instruction".to_owned(), text.into())).collect()
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use clap::{ArgMatches, Command};
-use claudex_loop::Timestamp;
 use claudex_loop::machine::{LoopFacts as _, LoopHandle, Raw};
 use claudex_loop::program::exit::CommandResult;
 use claudex_loop::program::{Extension, NextAction, Program, Variables};
@@ -23,7 +22,7 @@ impl Extension for Taskie {
         commands::run(program, name, arguments)
     }
 
-    fn context(&self, held: &dyn LoopHandle, _: Timestamp) -> Variables {
+    fn context(&self, held: &dyn LoopHandle) -> Variables {
         context::variables(held.raw())
     }
 

@@ -19,13 +19,7 @@ const MAX_TEXT_CHARS: usize = 300;
 const LIST: Message = template!("list.txt");
 
 /// Returns a row for a loop in a folder of active loops or, if `archived`, in the archive.
-fn row(
-    machine: &'static Table,
-    store: &Store,
-    listed: &ListedLoop,
-    archived: bool,
-    now: Timestamp,
-) -> Json {
+fn row(machine: &'static Table, store: &Store, listed: &ListedLoop, archived: bool) -> Json {
     let entries = store.journal(&listed.id).unwrap_or_default();
     let past = LoopHistory::new(machine, entries.into());
     let last = past.changes().next_back();
@@ -39,6 +33,7 @@ fn row(
     let round = spec.and_then(|spec| count(spec.round));
     let newest = spec.and_then(|_| past.newest_findings());
     let began = rounds::began(machine, &past.entries);
+    let now = Timestamp::now();
     let modified = || Timestamp::try_from(listed.modified).unwrap_or(now);
     json!({
         "id": listed.id.as_str(),
@@ -71,18 +66,17 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> CommandResult 
     for line in folders.vanished(None) {
         out::note(&info.line(&line));
     }
-    let now = Timestamp::now();
     let loops = folders.newest(Store::list);
     let archived = folders.newest(Store::archived);
     let in_archive: usize = folders.stores.iter().map(Store::archived_count).sum();
     let finished = in_archive.saturating_sub(archived.len());
     let mut rows = Vec::new();
     for one in &loops {
-        rows.push(row(info.table, &one.store, one, false, now));
+        rows.push(row(info.table, &one.store, one, false));
     }
     for one in &archived {
         let store = one.store.archived_store(one.id.as_str());
-        rows.push(row(info.table, &store, one, true, now));
+        rows.push(row(info.table, &store, one, true));
     }
     if json {
         out::json(&rows);

@@ -23,14 +23,14 @@ const MAX_TEXT_CHARS: usize = 1000;
 const MAX_LINE_CHARS: usize = 400;
 
 /// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, for run r1-…: high=1`
-fn dated(at: Timestamp, now: Timestamp, line: &str) -> String {
-    let age = durations::elapsed(durations::seconds_between(at, now));
+fn dated(at: Timestamp, line: &str) -> String {
+    let age = durations::elapsed(durations::seconds_between(at, Timestamp::now()));
     let line = text::one_line(line, MAX_LINE_CHARS);
     format!("{at:.0}, {age} ago: {line}")
 }
 
 /// Returns the last stop and its reason, or `None` if it made the last change.
-fn last_stop(raw: &Raw, last: Option<&ChangeEntry>, now: Timestamp) -> Option<String> {
+fn last_stop(raw: &Raw, last: Option<&ChangeEntry>) -> Option<String> {
     let log = raw.store().last_logged();
     let id = format!(" {} ", raw.id());
     let is_stop = |line: &str| line.starts_with(LET_END) || line.contains(" -> ");
@@ -38,15 +38,10 @@ fn last_stop(raw: &Raw, last: Option<&ChangeEntry>, now: Timestamp) -> Option<St
     let (at, line) = lines.find(|(_, line)| is_stop(line))?;
     let is_last = last.is_some_and(|last| line.starts_with(&format!("{}: ", last.what)));
     let at = at.parse().ok().filter(|_| !is_last)?;
-    Some(dated(at, now, line))
+    Some(dated(at, line))
 }
 
-pub(super) fn facts(
-    program: &Program,
-    held: &dyn LoopHandle,
-    settings: &Settings,
-    now: Timestamp,
-) -> Json {
+pub(super) fn facts(program: &Program, held: &dyn LoopHandle, settings: &Settings) -> Json {
     let info = program.info;
     let raw = held.raw();
     let table = raw.table();
@@ -59,7 +54,7 @@ pub(super) fn facts(
     let last = last_entry.and_then(Entry::change);
     let last_change = last.map(|change| {
         let mut facts = past.facts(change);
-        facts["text"] = dated(change.at, now, &past.lines(last_entry).concat()).into();
+        facts["text"] = dated(change.at, &past.lines(last_entry).concat()).into();
         facts
     });
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
@@ -103,9 +98,9 @@ pub(super) fn facts(
         "session": line(names.session),
         "driven": driven.flatten(),
         "started": names.started.map(line),
-        "elapsed_seconds": rounds::seconds(raw, now),
+        "elapsed_seconds": rounds::seconds(raw),
         "last_change": last_change,
-        "last_stop": last_stop(raw, last, now),
+        "last_stop": last_stop(raw, last),
         "fields": fields.collect::<Map<String, Json>>(),
         "shows": shows.collect::<Map<String, Json>>(),
         "review": review(raw, &past, settings),

@@ -40,7 +40,6 @@ pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Co
     program.prepare(&*held, &settings, Actor::Person);
     let raw = held.raw();
     let past = LoopHistory::read(raw);
-    let now = Timestamp::now();
     let about = super::listing::about(raw.table()).map(|field| raw.text(field));
     let lines = past.lines(past.entries.iter());
     let events = past.entries.iter().zip(lines).map(|(entry, line)| {
@@ -50,10 +49,10 @@ pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Co
     let facts = json!({
         "program": info.program,
         "version": program.version,
-        "written": now,
+        "written": Timestamp::now(),
         "about": text::one_line(&about.unwrap_or_default(), 300),
-        "loop": loop_facts::facts(program, &*held, &settings, now),
-        "path": timeline(raw, &past, now),
+        "loop": loop_facts::facts(program, &*held, &settings),
+        "path": timeline(raw, &past),
         "runs": past.runs.iter().map(|run| past.run_facts(run)).collect::<Vec<_>>(),
         "findings": findings(&past),
         "changes": changes(raw, &past),
@@ -66,12 +65,13 @@ pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Co
     Ok(Exit::Complete)
 }
 
-fn timeline(raw: &Raw, past: &LoopHistory, now: Timestamp) -> Vec<Json> {
+fn timeline(raw: &Raw, past: &LoopHistory) -> Vec<Json> {
     // A `bind` to a session is no step.
     let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
     let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();
     let is_over = raw.phase_info().terminal;
-    let end = steps.last().filter(|_| is_over).map_or(now, |last| last.at);
+    let last = steps.last().filter(|_| is_over);
+    let end = last.map_or_else(Timestamp::now, |last| last.at);
     let facts = steps.iter().enumerate().map(|(at, change)| {
         let until = steps.get(at + 1).map_or(end, |next| next.at);
         let mut facts = past.facts(change);

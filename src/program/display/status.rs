@@ -2,7 +2,6 @@
 
 use std::io::stdin;
 
-use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
 use super::history::LoopHistory;
@@ -27,7 +26,6 @@ const STATUS: Message = template!("status.txt");
 /// Prints the named loop, or else the active ones or the newest, and problems found.
 pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandResult {
     let info = program.info;
-    let now = Timestamp::now();
     let found = match &look.target.id {
         Some(id) => vec![loops::find(info, Some(id))?],
         None => loops::newest(info)?,
@@ -46,7 +44,7 @@ pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandR
                 });
                 problems.extend_from_slice(&settings.ignored);
                 program.prepare(&*held, &settings, Actor::Person);
-                all.push(facts(program, &*held, &settings, now));
+                all.push(facts(program, &*held, &settings));
             }
             Err(error) => problems.push(open_error::line(info, &store, &id, &error)),
         }
@@ -140,6 +138,6 @@ fn session_line(program: &Program, input: &Input) -> Option<String> {
             format!("round {round} found {found}")
         });
     }
-    parts.push(durations::age(rounds::seconds(raw, Timestamp::now())));
+    parts.push(durations::age(rounds::seconds(raw)));
     Some(text::one_line(&parts.join(", "), 200))
 }

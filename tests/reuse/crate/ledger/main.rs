@@ -1,7 +1,6 @@
 #![deny(warnings)]
 use std::process::ExitCode;
 
-use claudex_loop::Timestamp;
 use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::{Extension, Variables};
 use claudex_loop::review::Subject;
@@ -26,7 +25,7 @@ impl OnStop for Ledger {
 }
 
 impl Extension for Ledger {
-    fn context(&self, held: &dyn LoopHandle, _: Timestamp) -> Variables {
+    fn context(&self, held: &dyn LoopHandle) -> Variables {
         let rule = format!("Round {}: sums have two digits.", held.raw().count("round"));
         [("rule".to_owned(), rule.into())].into_iter().collect()
     }
