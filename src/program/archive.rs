@@ -18,11 +18,10 @@ pub(super) fn sweep(info: &'static ProgramInfo) -> CommandResult {
     for store in StateFolders::find_here(info.state)?.stores {
         for id in store.archive_stale(SystemTime::now(), stale_after) {
             is_empty = false;
-            out::line(&format!(
-                "Loop {id} was moved to {}/archive; this brings it back:{}",
-                text::shown(store.folder()),
-                info.command(&format!("resume {id}"))
-            ));
+            let folder = text::shown(store.folder());
+            let resume = info.command(&format!("resume {id}"));
+            let line = format!("Loop {id} was moved to {folder}/archive; this brings it back:");
+            out::line(&(line + &resume));
         }
     }
     if is_empty {

@@ -49,11 +49,8 @@ pub fn import(
     let id = match store.spec().ids {
         IdForm::Stamp => free_stamp(&store, &path, &bytes, named),
         IdForm::Name => Some(LoopId::parse(named, IdForm::Name).map_err(|error| {
-            let help = format!(
-                "name the loop:\n    {} import {file} --id NAME",
-                info.program
-            );
-            refused(error.to_string(), &help)
+            let call = format!("{} import {file} --id NAME", info.program);
+            refused(error, &format!("name the loop:\n    {call}"))
         })?),
     };
 
@@ -71,11 +68,11 @@ pub fn import(
     let raw = held.raw();
     loops::check_opened(info, raw, actor)?;
     start::enter(program, &*held, command);
+    let id = raw.id();
+    let phase = raw.phase_info().name;
+    let state = text::exact(store.path_of(id));
     out::line(&format!(
-        "Loop {} continues in phase {}. Its state: {}",
-        raw.id(),
-        raw.phase_info().name,
-        text::exact(store.path_of(raw.id()))
+        "Loop {id} continues in phase {phase}. Its state: {state}"
     ));
     Ok(Exit::Complete)
 }

@@ -179,11 +179,7 @@ impl StateFolders {
             ));
         }
         match session.and_then(|session| self.archived(session)) {
-            Some(found) => Err(format!(
-                "loop {} {}",
-                found.id,
-                archived_note(info, &found.id)
-            )),
+            Some(found) => Err(archived_note(info, &found.id, "")),
             None => Ok(None),
         }
     }
@@ -273,9 +269,11 @@ pub fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
     nearest.unwrap_or_else(|| for_start(state, from))
 }
 
-pub(super) fn archived_note(info: &ProgramInfo, id: &LoopId) -> String {
+/// Returns the note about an archived loop. `owner` may name its session.
+pub(super) fn archived_note(info: &ProgramInfo, id: &LoopId, owner: &str) -> String {
     let resume = info.command(&format!("resume {id}"));
-    format!("was archived because it was idle for too long. To continue it:{resume}")
+    let cause = "was archived because it was idle for too long. To continue it:";
+    format!("loop {id}{owner} {cause}{resume}")
 }
 
 /// Returns whether this is a session, not the word for none.

@@ -77,12 +77,10 @@ pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure
         return Ok(found.into_parts());
     }
     let help = match folders.newest(Store::archived).first() {
-        Some(one) => {
-            let resume = info.command(&format!("resume {}", one.id));
-            format!(
-                "loop {} is in the archive; to bring it back:{resume}",
-                one.id
-            )
+        Some(found) => {
+            let id = &found.id;
+            let resume = info.command(&format!("resume {id}"));
+            format!("loop {id} is in the archive; to bring it back:{resume}")
         }
         None => {
             let list = info.named_command("history", "list");

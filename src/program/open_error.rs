@@ -80,19 +80,16 @@ fn import_call(path: &Utf8Path) -> String {
 fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
     let stores =
         StateFolders::find_here(info.state).map_or_else(|_| Vec::new(), |found| found.stores);
+    let program = info.program;
     let Some(store) = stores.iter().find(|store| store.folder() == folder) else {
-        return format!(
-            "it is a loop of another project; see it with `{} status` there",
-            info.program
-        );
+        return format!("it is a loop of another project; see it with `{program} status` there");
     };
     let help = match LoopId::parse(id, info.state.ids).map(|id| store.open(&id)) {
         Ok(Ok(_)) => {
             let adopt = info.command(&format!("adopt {id}"));
+            let cancel = cancel_help(info, id, "\nto cancel it");
             return format!(
-                "see it with `{} status`; to take it over into this session:{adopt}{}",
-                info.program,
-                cancel_help(info, id, "\nto cancel it")
+                "see it with `{program} status`; to take it over into this session:{adopt}{cancel}"
             );
         }
         Ok(Err(error)) => explain(info, &error.into()),

@@ -7,6 +7,7 @@ use super::app::Program;
 use super::arguments::LoopArgs;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
+use super::extension::NextAction;
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, is_for_any_session};
 use super::session_start::MAX_QUIET_TIME;
@@ -40,13 +41,12 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
     };
     let raw = held.raw();
     loops::check_active(raw)?;
-    let next = next_action::describe(program, &*held);
+    let phase = raw.phase_info().name;
+    let NextAction { waits_for, next } = next_action::describe(program, &*held);
     out::line(&format!(
-        "Loop {id} continues in phase {} and waits for {}\nNext: {}",
-        raw.phase_info().name,
-        next.waits_for,
-        next.next
+        "Loop {id} continues in phase {phase} and waits for {waits_for}"
     ));
+    out::line(&format!("Next: {next}"));
     let session = Caller::from_env().session;
     match loops::owner(raw) {
         owner if session.is_some() && session == owner => {
@@ -71,9 +71,9 @@ pub(super) fn pause(program: &Program, target: &LoopArgs) -> CommandResult {
     loops::check_active(held.raw())?;
     store.pause(&id, true).map_err(Failure::internal)?;
     store.log(&format!("{id} paused by the user"));
+    let resume = info.command(&format!("resume {id}"));
     out::line(&format!(
-        "Loop {id} is paused: no stop drives it. To continue it:{}",
-        info.command(&format!("resume {id}"))
+        "Loop {id} is paused: no stop drives it. To continue it:{resume}"
     ));
     Ok(Exit::Complete)
 }
@@ -108,10 +108,9 @@ fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Fa
         out::line(&format!("Loop {id} was brought back from {folder}/archive"));
     }
     if let Some(kept) = store.render_again(id).map_err(failed)? {
+        let [path, kept] = [store.path_of(id), kept].map(text::shown);
         out::line(&format!(
-            "Loop {id} keeps its state: {} was written again, and the file that was there is kept as {}",
-            text::shown(store.path_of(id)),
-            text::shown(&kept)
+            "Loop {id} keeps its state: {path} was written again, and the file that was there is kept as {kept}"
         ));
     }
     Ok(is_archived)
@@ -200,10 +199,9 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let age = durations::elapsed(idle.as_secs());
     let risk =
         format!("session {owner} may be working on loop {id}: its last sign of life was {age} ago");
-    let help = format!(
-        "nothing was changed; if that session is over:\n    {} adopt {id} --yes",
-        info.program
-    );
+    let program = info.program;
+    let help =
+        format!("nothing was changed; if that session is over:\n    {program} adopt {id} --yes");
     confirm(
         &format!("{risk}.\nTake the loop over?"),
         &format!("{risk}; you cannot be asked without a terminal"),

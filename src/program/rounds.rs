@@ -181,11 +181,10 @@ pub fn caveats(raw: &Raw) -> Vec<String> {
     let journal = raw.journal().unwrap_or_default();
     let mut caveats = Vec::new();
     for (change, record) in rejections(&journal) {
+        let place = format!("at `{}` (round {})", change.what, record.round);
+        let why = text::one_line(&record.rejecting.unwrap_or_default(), 500);
         caveats.push(format!(
-            "Findings that were open at `{}` (round {}) were rejected: {}",
-            change.what,
-            record.round,
-            text::one_line(&record.rejecting.unwrap_or_default(), 500)
+            "Findings that were open {place} were rejected: {why}"
         ));
     }
     let records = journal.iter().filter_map(Entry::change).filter_map(record);
@@ -209,10 +208,10 @@ pub fn caveats(raw: &Raw) -> Vec<String> {
             && pair[0].began.round == round
             && from != to
         {
-            let cause = cause.to_string();
+            let replaced = format!("{from} could not run, {to} reviewed instead: {cause}");
             caveats.push(format!(
-                "Round {round}: {from} could not run, {to} reviewed instead: {}.",
-                cause.trim_end_matches('.')
+                "Round {round}: {}.",
+                replaced.trim_end_matches('.')
             ));
         }
     }

@@ -134,8 +134,7 @@ fn describe_loop(
             return Some(inform(info, &line, true));
         }
         if let Some(found) = session.and_then(|session| folders.archived(session)) {
-            let id = &found.id;
-            let line = format!("loop {id} of this session {}", archived_note(info, id));
+            let line = archived_note(info, &found.id, " of this session");
             return Some(inform(info, &line, true));
         }
     }
@@ -165,11 +164,9 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
     let next = text::note(&action.next, MAX_ACTION_CHARS);
     let is_for_any = is_for_any_session(info.table, raw.phase());
     let owner = if is_for_any { "" } else { " of this session" };
-    let place = format!(
-        "loop {id}{owner} is in phase {} and waits for {}.",
-        raw.phase_info().name,
-        text::one_line(&action.waits_for, MAX_ACTION_CHARS)
-    );
+    let phase = raw.phase_info().name;
+    let waits_for = text::one_line(&action.waits_for, MAX_ACTION_CHARS);
+    let place = format!("loop {id}{owner} is in phase {phase} and waits for {waits_for}.");
     let repairs = raw.repairs().join("; ");
     if is_compacted {
         let message = program.render(&*held, last_message::find(raw), Variables::new());

@@ -224,26 +224,27 @@ fn print(
     let info = program.info;
     let raw = held.raw();
     let state = text::exact(raw.store().path_of(raw.id()));
-    let archived = archived.iter().map(|id| {
-        format!(
-            "loop {id} was inactive and is archived now; to bring it back once this one is over:{}",
-            info.command(&format!("resume {id}"))
-        )
-    });
-    let notes: Vec<String> = raw.repairs().iter().cloned().chain(archived).collect();
+    let mut notes = raw.repairs().to_vec();
+    for id in archived {
+        let resume = info.command(&format!("resume {id}"));
+        notes.push(format!(
+            "loop {id} was inactive and is archived now; to bring it back once this one is over:{resume}"
+        ));
+    }
     if mode.message.is_none() {
         for note in &notes {
             out::note(&info.line(note));
         }
+        let id = raw.id();
         let phase = raw.phase_info().name;
         let driver = match Caller::from_env().session {
             Some(_) => "The next stop of this session drives it.",
             None => "The next session that ends a turn in this project drives it.",
         };
-        out::text(&format!(
-            "Loop {} is in phase {phase}. Its state: {state}\n{driver}\n",
-            raw.id()
+        out::line(&format!(
+            "Loop {id} is in phase {phase}. Its state: {state}"
         ));
+        out::line(driver);
     }
     let is_set = |id: &&str| {
         matches!(matches.try_get_one(id), Ok(Some(true)))

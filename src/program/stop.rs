@@ -223,10 +223,8 @@ impl Stop<'_> {
         }
         let next = next_action::describe(program, held);
         let waits_for = text::one_line(&next.waits_for, 150);
-        let note = format!(
-            "reminded the agent: loop {} waits for {waits_for}",
-            self.found.id
-        );
+        let id = &self.found.id;
+        let note = format!("reminded the agent: loop {id} waits for {waits_for}");
         Ok(Decision {
             action: Action::Remind(message),
             note: Some(note),

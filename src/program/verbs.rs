@@ -154,11 +154,8 @@ pub(super) fn print_result(program: &Program, name: &str, now: &dyn LoopHandle) 
         out::line(&format!("Loop {id}: {name}, now in phase {}", phase.name));
     }
     if phase.terminal {
-        out::line(&format!(
-            "It is over. Its state is kept: {}",
-            text::exact(raw.store().path_of(raw.id()))
-        ));
-        return;
+        let state = text::exact(raw.store().path_of(id));
+        return out::line(&format!("It is over. Its state is kept: {state}"));
     }
     let message = edge.and_then(|edge| edge.effective_message(raw.table()));
     program.print(now, message, Variables::new(), has_own_message);
