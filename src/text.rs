@@ -127,6 +127,26 @@ pub fn plain_json(json: &str) -> String {
     plain
 }
 
+/// Aligns the tab-separated cells of lines in columns. A line without a tab stays as it is.
+pub fn table(lines: &str) -> String {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in lines.lines().filter(|line| line.contains('\t')) {
+        for (column, cell) in row.split('\t').enumerate() {
+            widths.resize(widths.len().max(column + 1), 0);
+            widths[column] = cell.chars().count().max(widths[column]);
+        }
+    }
+    let align = |line: &str| {
+        if !line.contains('\t') {
+            return line.to_owned();
+        }
+        let cells = line.split('\t').zip(&widths);
+        let padded = cells.map(|(cell, width)| format!("{cell:<width$}"));
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    lines.lines().map(align).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

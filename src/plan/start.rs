@@ -266,7 +266,7 @@ pub(super) fn read_plan(
 }
 
 fn usage(message: &str, help: &str) -> Failure {
-    Failure::with_help(Exit::Usage, message.to_owned(), help)
+    Failure::with_help(Exit::Usage, message, help)
 }
 
 /// Returns the failure of an unreadable file. An error about an untrusted file names its path.

@@ -6,10 +6,11 @@ use clap::builder::StyledStr;
 use super::app::Program;
 use super::arguments::Command;
 use super::info::ProgramInfo;
-use super::{out, start, verbs};
+use super::{start, verbs};
 use crate::behaviours::verify;
 use crate::machine::{Actor, PhaseDeclaration as _, Table};
 use crate::store::Active;
+use crate::text;
 
 /// A group of commands in the help. Commands without a [`Group::place`] are [`Group::Loops`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +107,7 @@ fn add_groups(command: clap::Command) -> clap::Command {
     };
     let groups: Vec<String> = GROUPS.into_iter().filter_map(describe).collect();
     command
-        .before_help(StyledStr::from(out::table(&groups.join("\n\n"))))
+        .before_help(StyledStr::from(text::table(&groups.join("\n\n"))))
         .help_template(TEMPLATE)
         .mut_subcommands(|one| match one.get_after_help() {
             None if Group::find(&one) == Group::Person => one.after_help(USERS_NOTE),

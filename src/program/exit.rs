@@ -91,12 +91,12 @@ impl Failure {
     }
 
     /// Makes a refusal from a message.
-    pub fn refuse(message: impl Into<String>, help: &str) -> Self {
-        Self::with_help(Exit::Refused, message.into(), help)
+    pub fn refuse(message: impl Display, help: &str) -> Self {
+        Self::with_help(Exit::Refused, message, help)
     }
 
     /// Makes a failure from a message.
-    pub fn with_help(exit: Exit, message: String, help: &str) -> Self {
+    pub fn with_help(exit: Exit, message: impl Display, help: &str) -> Self {
         Self {
             exit,
             message: printable(message),
@@ -130,10 +130,9 @@ impl From<clap::Error> for Failure {
     fn from(error: clap::Error) -> Self {
         let rendered = error.render().to_string();
         let message = rendered.trim_start_matches("error: ").trim();
-        let (first, help) = message
-            .split_once("\n\n")
-            .unwrap_or((message, "see --help"));
-        Self::with_help(Exit::Usage, first.trim().to_owned(), help.trim())
+        let parts = message.split_once("\n\n");
+        let (first, help) = parts.unwrap_or((message, "see --help"));
+        Self::with_help(Exit::Usage, first.trim(), help.trim())
     }
 }
 

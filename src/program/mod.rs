@@ -11,7 +11,6 @@ mod archive;
 mod arguments;
 pub mod attempts;
 pub mod caller;
-mod client_files;
 mod command_line;
 pub mod console;
 mod display;

@@ -109,7 +109,7 @@ pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
         _ => Exit::Internal,
     };
     match help(info, &error) {
-        Some(help) => Failure::with_help(exit, error.to_string(), &help),
+        Some(help) => Failure::with_help(exit, error, &help),
         None => Failure::new(exit, error),
     }
 }

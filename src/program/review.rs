@@ -46,20 +46,19 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Comman
         attempts::note(&store, &id, actor, &tried, USERS_CHOICE);
     })?;
     let phase = raw.phase_info();
-    let review = phase.review().map(|spec| (raw, spec));
-    let reviewers = reviewers::choose(named, review, &settings, store.root())?;
-    let spec = phase.review().ok_or_else(|| {
-        let name = phase.name;
-        Failure::refuse(
-            format!("loop {id} is in phase {name}, where nothing is reviewed"),
-            &format!("`{} status` shows what the loop waits for", info.program),
-        )
-    })?;
+    let Some(spec) = phase.review() else {
+        let problem = format!(
+            "loop {id} is in phase {}, where nothing is reviewed",
+            phase.name
+        );
+        let help = format!("`{} status` shows what the loop waits for", info.program);
+        return Err(Failure::refuse(problem, &help));
+    };
     let review = Review {
         program,
         held: &*held,
         spec,
-        reviewers: &reviewers,
+        reviewers: &reviewers::choose(named, Some((raw, spec)), &settings, store.root())?,
     };
     review.run_and_print()
 }
@@ -119,9 +118,7 @@ impl Review<'_> {
         if run.ended.cause.is_some() {
             return Ok(Exit::Reviewer);
         }
-        if !run.findings().is_empty() {
-            self.print_findings(run);
-        }
+        self.print_findings(run);
         let more = self.program.extension.reviewed(self.held);
         if !more.is_empty() {
             out::line("");
@@ -147,6 +144,9 @@ impl Review<'_> {
 
     /// Prints as many whole lines of findings as fit: an agent may not be allowed to read the file.
     fn print_findings(&self, run: &Run) {
+        if run.findings().is_empty() {
+            return;
+        }
         let store = self.held.raw().store();
         let file = store.read(&run.findings_path(store, self.held.raw().id()));
         let of_journal = |_| findings_file::render(run.began.round, run.findings());
@@ -238,16 +238,12 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> CommandResult {
         }
     };
     out::text(&format!("\n{}\n\n", verify::render_results(raw)));
-    match ran.problem(raw) {
-        None => {
-            console.line("all commands passed on the work tree as it is");
-            Ok(Exit::Complete)
-        }
-        Some(problem) => {
-            out::note(&info.line(&problem));
-            Ok(Exit::Refused)
-        }
+    if let Some(problem) = ran.problem(raw) {
+        out::note(&info.line(&problem));
+        return Ok(Exit::Refused);
     }
+    console.line("all commands passed on the work tree as it is");
+    Ok(Exit::Complete)
 }
 
 /// Follows a review that another process runs, to its end. Never starts one.
@@ -257,9 +253,11 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> CommandResult {
     let watched = round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event));
     // Only an interrupt ends it early.
     let was_running = watched.map_err(|_| {
-        let message = "no longer followed; the review continues".to_owned();
-        let command = format!("{} review {id} --follow", info.program);
-        let help = format!("to see it again:\n    {command}");
+        let message = "no longer followed; the review continues";
+        let help = format!(
+            "to see it again:\n    {} review {id} --follow",
+            info.program
+        );
         Failure::with_help(Exit::Interrupted, message, &help)
     })?;
     let Some(run) = rounds::runs(raw).pop() else {
@@ -271,10 +269,10 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> CommandResult {
     }
     let result = result_line(raw, &run);
     let began = &run.began;
-    let [run_id, reviewer] = [&began.run, &began.reviewer].map(|text| text::one_line(text, 60));
+    let [id, reviewer] = [&began.run, &began.reviewer].map(|text| text::one_line(text, 60));
     let round = began.round;
     console.line(&format!(
-        "run {run_id} of round {round} by {reviewer}: {result}"
+        "run {id} of round {round} by {reviewer}: {result}"
     ));
     if was_running && run.verdict().is_none() {
         return Ok(Exit::Reviewer);

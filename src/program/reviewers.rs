@@ -63,7 +63,7 @@ pub fn choose(
     }
     let problem = settings.unknown_reviewer(name);
     let (message, help) = problem.split_once('\n').unwrap_or_default();
-    Err(Failure::with_help(Exit::Usage, message.to_owned(), help))
+    Err(Failure::with_help(Exit::Usage, message, help))
 }
 
 /// Returns the installed reviewers of `auto`, or `lint` alone.

@@ -44,13 +44,13 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     let shows_loops = command_line::shows_loops(&name);
     let stored = take(program.info, &last.replace("journal", "history"))?;
     let typed = stored.or(shows_loops.then(String::new)).ok_or_else(|| {
+        let name = program.info.program;
         let help = format!(
             "type the slash command itself (it keeps them for ten minutes), or give the arguments here instead of --from-prompt. \
-             If it was typed, the client does not run this plugin's hooks: {} doctor says why",
-            program.info.program
+             If it was typed, the client does not run this plugin's hooks: {name} doctor says why"
         );
         let problem = "no arguments of this command are stored for this session";
-        Failure::with_help(Exit::Usage, problem.to_owned(), &help)
+        Failure::with_help(Exit::Usage, problem, &help)
     })?;
 
     let whole = command_line::command(program).no_binary_name(true);
@@ -78,11 +78,9 @@ fn take(info: &ProgramInfo, command: &str) -> Result<Option<String>, Failure> {
         return Ok(None);
     };
     prompt::take(&session, command, &home).map_err(|error| {
-        Failure::with_help(
-            Exit::Internal,
-            format!("cannot read the command that was typed: {error}"),
-            &format!("make {home} writable, and free disk space"),
-        )
+        let problem = format!("cannot read the command that was typed: {error}");
+        let help = format!("make {home} writable, and free disk space");
+        Failure::with_help(Exit::Internal, problem, &help)
     })
 }
 

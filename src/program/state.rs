@@ -3,6 +3,7 @@
 //! Any document without a `machine` field is edited under the lock `.lock` beside it. The phase of
 //! our loop changes only by the generated verbs, and fields of the machine are refused.
 
+use std::fmt::Display;
 use std::io::{self, ErrorKind, Read};
 use std::time::Duration;
 
@@ -91,8 +92,8 @@ pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> Co
     Ok(value.is_some().into())
 }
 
-fn failure(exit: Exit, problem: impl ToString) -> Failure {
-    Failure::with_help(exit, problem.to_string(), "nothing was changed")
+fn failure(exit: Exit, problem: impl Display) -> Failure {
+    Failure::with_help(exit, problem, "nothing was changed")
 }
 
 fn stdin() -> Result<Vec<u8>, Failure> {

@@ -209,15 +209,15 @@ fn change(
     })?;
     let phase = now.raw().phase_info().name;
     store.log(&format!("{id} {name} by {actor}: now {phase}"));
-    program.enter(&*now).map_err(|error| {
-        let resume = text::command_lines(&[format!("{} resume {id}", program.info.program)]);
-        Failure::with_help(
-            Exit::Internal,
-            format!("loop {id} is in phase {phase} after {name}, but its work failed: {error}"),
-            &format!("free disk space or make the folder writable, then:{resume}"),
-        )
-    })?;
-    Ok(now)
+    let Err(error) = program.enter(&*now) else {
+        return Ok(now);
+    };
+    let program = program.info.program;
+    let problem =
+        format!("loop {id} is in phase {phase} after {name}, but its work failed: {error}");
+    let help =
+        format!("free disk space or make the folder writable, then:\n    {program} resume {id}");
+    Err(Failure::with_help(Exit::Internal, problem, &help))
 }
 
 fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failure {
@@ -231,14 +231,16 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
             || format!("{name} {id}"),
             |edge| loop_message::verb_line(id.as_str(), &edge),
         );
-        if raw.actor() == Actor::Person {
-            let command = text::command_lines(&[format!("{} {call}", info.program)]);
-            let help = format!("nothing was changed; tell the agent to run:{command}");
-            return Failure::refuse(format!("loop {id}: only the agent may run ‘{name}’"), &help);
-        }
-        let command = info.command(&call);
-        let help = format!("nothing was changed; ask the user to:{command}");
-        return Failure::refuse(format!("loop {id}: an agent may not run ‘{name}’"), &help);
+        let (problem, help) = if raw.actor() == Actor::Person {
+            let call = format!("{} {call}", info.program);
+            let help = format!("nothing was changed; tell the agent to run:\n    {call}");
+            (format!("only the agent may run ‘{name}’"), help)
+        } else {
+            let command = info.command(&call);
+            let help = format!("nothing was changed; ask the user to:{command}");
+            (format!("an agent may not run ‘{name}’"), help)
+        };
+        return Failure::refuse(format!("loop {id}: {problem}"), &help);
     }
     let problem = match &*refused.refusal {
         Refusal::Undeclared { phase, .. } => format!("cannot run ‘{name}’ in phase {phase}"),

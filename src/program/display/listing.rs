@@ -92,7 +92,7 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> CommandResult 
         "program": info.program,
     });
     let text = super::render(LIST, &facts)?;
-    for line in out::table(&text).lines() {
+    for line in text::table(&text).lines() {
         let head = if line.starts_with("LOOP ") { line } else { "" };
         out::emphasize(line, head, out::HEADING);
     }

@@ -73,7 +73,7 @@ pub(super) fn configuration(info: &'static ProgramInfo, json: bool) -> CommandRe
             let value = text::one_line(&row.value.to_string(), MAX_VALUE_CHARS);
             format!("{} = {value}\t{}\n", row.key(), row.source())
         });
-        out::line(&out::table(&lines.collect::<String>()));
+        out::line(&text::table(&lines.collect::<String>()));
     }
     Ok(Exit::Complete)
 }
