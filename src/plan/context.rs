@@ -3,8 +3,7 @@
 //! Text of a user or a model (topic, findings) becomes one plain line with a limited length.
 
 use claudex_loop::behaviours::loop_message;
-use claudex_loop::machine::PersonaInfo;
-use claudex_loop::machine::Raw;
+use claudex_loop::machine::{PersonaInfo, Raw};
 use claudex_loop::message::Message;
 use claudex_loop::program::{Variables, durations, rounds, shell};
 use claudex_loop::review::finding_history::{self, Standing};
@@ -76,10 +75,8 @@ pub(super) fn cause(raw: &Raw) -> String {
 fn missing_personas(held: &AnyLoop, personas: &'static [PersonaInfo]) -> Vec<&'static str> {
     let fields = held.fields();
     let most = fields.max_rounds.min(personas.len() as u64);
-    let later = (fields.round + 1..=most).map(|round| persona(personas, round).label);
-    later
-        .map(|label| label.trim_end_matches(" review"))
-        .collect()
+    let label = |round| persona(personas, round).label.trim_end_matches(" review");
+    (fields.round + 1..=most).map(label).collect()
 }
 
 /// Returns the findings of a round, the gravest first: a user sees only the first lines of a block.

@@ -228,10 +228,11 @@ impl Driver<'_> {
             }
         };
         let cause = (!is_reviewed).then(|| context::cause(raw));
-        let mut summary = String::new();
-        if is_reviewed {
-            summary = self.render(held, SUMMARY, Variables::new())?;
-        }
+        let summary = if is_reviewed {
+            self.render(held, SUMMARY, Variables::new())?
+        } else {
+            String::new()
+        };
         let summary = summary.trim_end();
         let waits = (!held.phase().is_terminal()).then(|| run::resume_help(held));
         if self.arguments.json {

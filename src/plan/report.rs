@@ -4,13 +4,15 @@
 //! written after each verdict.
 
 use std::cell::LazyCell;
+use std::fmt::Display;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{self, Folder};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::program::rounds;
+use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_file::{self, bullet};
-use claudex_loop::review::runs;
+use claudex_loop::review::runs::{self, Run};
 use claudex_loop::review::worktree::{
     CHANGED_DURING_REVIEW, REPORTS, Snapshot, own_files, report_paths, visible,
 };
@@ -42,50 +44,22 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         .map_err(|error| error.to_string())?;
     let [report_file, fixes_file] = report_paths(held.id());
 
+    let verdicts = runs::verdicts(rounds::runs(held.raw()));
     // Only a patch needs it.
     let snapshot = LazyCell::new(|| Snapshot::take(store.root(), &own_files(store), None));
     let mut fixes = Vec::new();
-    let mut reviewed = Vec::new();
-    for (round, run) in runs::verdicts(rounds::runs(held.raw())) {
-        for finding in run.findings() {
-            let patch = finding.patch.as_deref().unwrap_or_default();
-            if !patch.trim().is_empty() {
-                let problem = match &*snapshot {
-                    Ok(snapshot) => snapshot.applies(patch).err(),
-                    Err(error) => Some(format!("it could not be tried: {error}")),
-                };
-                let visible = visible_patch(patch);
-                fixes.push(json!({
-                    "round": round,
-                    "what": plain_line(&bullet(finding)),
-                    "problem": problem.as_deref().map(plain_line),
-                    "altered": visible != patch.trim_end_matches('\n'),
-                    "fence": fence(&visible),
-                    "patch": visible,
-                }));
-            }
-        }
-        let findings = findings_file::render(round, run.findings());
-        let filled = findings.split("\n## ").filter(|part| part.contains("\n- "));
-        let sections: String = filled.map(|part| format!("### {part}\n")).collect();
-        reviewed.push(json!({
-            "round": round,
-            "persona": plain_line(&run.began.persona),
-            "reviewer": plain_line(&run.began.reviewer),
-            "counts": run.counts().unwrap_or_default().to_string(),
-            "changed": run.ended.work_tree_changed.then_some(CHANGED_DURING_REVIEW),
-            "findings": sections.replace('<', "&lt;").trim(),
-        }));
+    for (round, run) in &verdicts {
+        let patched = run.findings().iter().filter(|finding| has_patch(finding));
+        fixes.extend(patched.map(|finding| fix_facts(*round, finding, snapshot.as_ref())));
     }
-    let has_fixes = !fixes.is_empty();
-    let tree = has_fixes.then(|| snapshot.as_ref().ok().map(|taken| &taken.tree));
+    let tree = (!fixes.is_empty()).then(|| snapshot.as_ref().ok().map(|taken| &taken.tree));
     let applying = fixes.iter().filter(|fix| fix["problem"].is_null()).count();
     let facts = json!({
         "id": held.id().as_str(),
         "topic": plain_line(&held.fields().topic),
         "copy": plain_line(&held.fields().subject),
         "compared": compared(held),
-        "rounds": reviewed,
+        "rounds": verdicts.values().map(round_facts).collect::<Vec<_>>(),
         "fixes": fixes,
         "applying": applying,
         "tree": tree,
@@ -96,7 +70,7 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
 
     put(&folder, &report_file, REPORT, &facts)?;
     let mut lines = vec![format!("report: {}", text::exact(report_file))];
-    if has_fixes {
+    if !fixes.is_empty() {
         put(&folder, &fixes_file, FIXES, &facts)?;
         lines.push(format!(
             "proposed patches, none of them applied: {} ({applying} of {} would apply)",
@@ -105,6 +79,43 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
         ));
     }
     Ok(lines)
+}
+
+fn round_facts(run: &Run) -> Json {
+    let round = run.began.round;
+    let findings = findings_file::render(round, run.findings());
+    let filled = findings.split("\n## ").filter(|part| part.contains("\n- "));
+    let sections: String = filled.map(|part| format!("### {part}\n")).collect();
+    json!({
+        "round": round,
+        "persona": plain_line(&run.began.persona),
+        "reviewer": plain_line(&run.began.reviewer),
+        "counts": run.counts().unwrap_or_default().to_string(),
+        "changed": run.ended.work_tree_changed.then_some(CHANGED_DURING_REVIEW),
+        "findings": sections.replace('<', "&lt;").trim(),
+    })
+}
+
+fn has_patch(finding: &Finding) -> bool {
+    let patch = finding.patch.as_deref().unwrap_or_default();
+    !patch.trim().is_empty()
+}
+
+fn fix_facts(round: u64, finding: &Finding, tried: Result<&Snapshot, impl Display>) -> Json {
+    let patch = finding.patch.as_deref().unwrap_or_default();
+    let problem = match tried {
+        Ok(snapshot) => snapshot.applies(patch).err(),
+        Err(error) => Some(format!("it could not be tried: {error}")),
+    };
+    let visible = visible_patch(patch);
+    json!({
+        "round": round,
+        "what": plain_line(&bullet(finding)),
+        "problem": problem.as_deref().map(plain_line),
+        "altered": visible != patch.trim_end_matches('\n'),
+        "fence": fence(&visible),
+        "patch": visible,
+    })
 }
 
 /// Returns the paths of the report and of the patches, from the project's root, if they exist.

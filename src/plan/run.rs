@@ -102,7 +102,7 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
     fields.extend(arguments.rounds.map(|rounds| ("max_rounds", rounds.into())));
     let folder = plan.parent().unwrap_or(&plan);
     drive(program, folder, &arguments, |settings| {
-        start::begin(program, Mode::Plan, fields, folder, matches, settings).and_then(locked)
+        start::begin(program, Mode::Plan, fields, folder, matches, settings)
     })
 }
 
@@ -120,7 +120,7 @@ pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> CommandRes
     };
     let here = loops::here()?;
     drive(program, &here, &arguments, |settings| {
-        start::begin(program, Mode::Review, fields, &here, matches, settings).and_then(locked)
+        start::begin(program, Mode::Review, fields, &here, matches, settings)
     })
 }
 
@@ -180,14 +180,8 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
     Some(held.phase()).filter(|phase| phase.is_terminal())
 }
 
-/// Locks a new loop for this run.
-fn locked(held: AnyLoop) -> Result<(AnyLoop, Lock), Failure> {
-    let lock = lock(held.raw().store(), held.id())?;
-    Ok((held, lock))
-}
-
 /// Takes the lock of the run of a loop. Its file has the process id.
-fn lock(store: &Store, id: &LoopId) -> Result<Lock, Failure> {
+pub(super) fn lock(store: &Store, id: &LoopId) -> Result<Lock, Failure> {
     let take = || {
         let folder = store.open_loop_folder(id)?;
         let Some(lock) = Lock::take(&folder, LOCK, LOCK_TIMEOUT)? else {
@@ -279,11 +273,7 @@ pub(super) fn refuse_session_resume(
         return Ok(());
     }
     let adopt = INFO.command(&format!("adopt {id}"));
-    Err(Failure::refuse(
-        format!("loop {id} belongs to `run`; a session does not drive it"),
-        &format!(
-            "{}\nto have a session take it over:{adopt}",
-            resume_help(held)
-        ),
-    ))
+    let help = resume_help(held) + "\nto have a session take it over:" + &adopt;
+    let problem = format!("loop {id} belongs to `run`; a session does not drive it");
+    Err(Failure::refuse(problem, &help))
 }

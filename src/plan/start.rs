@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use claudex_loop::digest::sha256;
-use claudex_loop::files::{MAX_BYTES, UntrustedError, folder_of, optional};
+use claudex_loop::files::{Lock, MAX_BYTES, UntrustedError, folder_of, optional};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::{MAX_ROUNDS_LIMIT, Settings};
@@ -197,7 +197,7 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
     ))
 }
 
-/// Starts a loop of `run` or `review --changes` in a folder of its project, as `start` would.
+/// Starts a loop of `run` or `review --changes` in a folder of its project, and locks it.
 pub(super) fn begin(
     program: &Program,
     mode: Mode,
@@ -205,7 +205,7 @@ pub(super) fn begin(
     folder: &Utf8Path,
     arguments: &ArgMatches,
     settings: &Settings,
-) -> Result<AnyLoop, Failure> {
+) -> Result<(AnyLoop, Lock), Failure> {
     let store = locate::for_start(INFO.state, folder);
     let request = StartRequest {
         mode: mode.info(),
@@ -221,8 +221,11 @@ pub(super) fn begin(
         Exit::Refused => failure.exiting(Exit::Active),
         _ => failure,
     })?;
+    let id = held.raw().id();
+    let lock = run::lock(&store, id)?;
     // The user starts a loop. The Stop hook makes all later changes.
-    AnyLoop::open(&store, held.raw().id(), Actor::Hook).map_err(Failure::internal)
+    let held = AnyLoop::open(&store, id, Actor::Hook).map_err(Failure::internal)?;
+    Ok((held, lock))
 }
 
 /// Reads a plan. Returns its path without symlinks, and its first heading, line or name as topic.
