@@ -25,7 +25,7 @@ mod last_message;
 pub mod locate;
 pub mod loops;
 mod main;
-pub mod next_action;
+mod next_action;
 pub mod open_error;
 pub mod out;
 pub mod ownership;

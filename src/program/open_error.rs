@@ -118,10 +118,10 @@ pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
 pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &Refusal) -> String {
     let path = text::shown(store.path_of(id));
     let line = explain(info, error);
-    match line.strip_prefix(&path) {
-        Some(_) => line,
-        None => format!("{path}: {line}"),
+    if line.starts_with(&path) {
+        return line;
     }
+    format!("{path}: {line}")
 }
 
 /// Returns an error with the user's options, or else its help, in one sentence.

@@ -8,7 +8,8 @@ use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::locate::{FoundLoop, StateFolders};
-use super::{loops, next_action, verbs};
+use super::{loops, verbs};
+use crate::behaviours::loop_message;
 use crate::hooks::answers::{self, DialogAnswer};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
@@ -58,7 +59,7 @@ pub(super) fn answer_in_terminal(
     loops::person_only(info, actor, "answer LABEL", id)?;
     let held = loops::open_found(program, id)?;
     let id = held.raw().id().clone();
-    let unchanged = next_action::unchanged(held.raw());
+    let unchanged = loop_message::unchanged(held.raw());
     let refused = |why: String, help: &str| Failure::refuse(format!("loop {id}: {why}"), help);
     let question = program
         .question(&*held)

@@ -56,30 +56,26 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
         "probe": format!("{prefix}_PROBE"),
         "commands": commands,
     });
-    let launcher = format!("bin/{program_name}");
-    let mut files = Files::from(
-        [
-            (write::MANIFEST, manifest(program, name, info)),
-            ("README.md", template!("README.md").render(&facts)?),
-            (&launcher, template!("launcher.sh").render(&facts)?),
-            ("SPEC.md", info.spec.to_owned()),
-            ("hooks/hooks.json", HOOKS.to_owned()),
-            (
-                "hooks/stop-hook.sh",
-                template!("stop-hook.sh").render(&facts)?,
-            ),
-        ]
-        .map(|(path, text)| (path.to_owned(), text)),
-    );
-    let verbs = Hook::value_variants()
+    let mut files = Files::new();
+    let mut add = |path: &str, text: String| files.insert(path.to_owned(), text);
+    add(write::MANIFEST, manifest(program, name, info));
+    add("README.md", template!("README.md").render(&facts)?);
+    add("SPEC.md", info.spec.to_owned());
+    let launcher = template!("launcher.sh").render(&facts)?;
+    add(&format!("bin/{program_name}"), launcher);
+    add("hooks/hooks.json", HOOKS.to_owned());
+    for hook in Hook::value_variants()
         .iter()
-        .filter_map(Hook::to_possible_value);
-    // Other hooks print nothing on errors.
-    for verb in verbs.filter(|verb| verb.get_name() != "stop") {
-        let verb = verb.get_name();
+        .flat_map(Hook::to_possible_value)
+    {
+        let verb = hook.get_name();
         facts["verb"] = verb.into();
-        let hook = template!("quiet-hook.sh").render(&facts)?;
-        files.insert(format!("hooks/{verb}-hook.sh"), hook);
+        // Only the Stop hook prints something on errors.
+        let template = match verb {
+            "stop" => template!("stop-hook.sh"),
+            _ => template!("quiet-hook.sh"),
+        };
+        add(&format!("hooks/{verb}-hook.sh"), template.render(&facts)?);
     }
     files.extend(commands.into_iter().map(|one| (one.path, one.text)));
     let machine_files = info.files.iter();
