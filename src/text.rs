@@ -1,4 +1,4 @@
-//! Printed text: notes, messages to paste into a shell, JSON for a terminal.
+//! Printed text: notes, messages to paste into a shell, durations, columns, JSON for a terminal.
 //!
 //! All printing functions call these. Line breaks matter only in quoted text, since our own texts
 //! have line breaks, too.
@@ -147,6 +147,52 @@ pub fn table(lines: &str) -> String {
     lines.lines().map(align).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns a duration as `Ns`, `Nm Ns` or `Nh Nm`.
+pub fn elapsed(seconds: u64) -> String {
+    let minutes = seconds / 60 % 60;
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{minutes}m {}s", seconds % 60),
+        _ => format!("{}h {minutes}m", seconds / 3600),
+    }
+}
+
+/// Returns an age in one unit, for a column: `5s`, `12m`, `3h`, `9d`.
+pub fn age(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..172_800 => format!("{}h", seconds / 3_600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// Quotes a text as one word of a shell. No path has the NUL that a shell cannot take.
+pub fn shell_word(text: &str) -> String {
+    shlex::try_quote(text).unwrap_or_default().into_owned()
+}
+
+/// Quotes a path in a command to copy. Its hidden characters are spelled out for Bash and Zsh.
+pub fn visible_shell_word(path: impl AsRef<str>) -> String {
+    let path = path.as_ref();
+    if !path.chars().any(is_hidden) {
+        return shell_word(path);
+    }
+    let mut word = String::from("$'");
+    for character in path.chars() {
+        let mut bytes = [0; 4];
+        match character {
+            '\'' | '\\' => word.extend(['\\', character]),
+            _ if is_hidden(character) => {
+                let bytes = character.encode_utf8(&mut bytes).bytes();
+                word.extend(bytes.map(|byte| format!("\\{byte:03o}")));
+            }
+            _ => word.push(character),
+        }
+    }
+    word + "'"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,5 +214,36 @@ mod tests {
         assert_eq!(pasteable("`a-b.c` and `x y`, `"), "`a-b.c` and ‘x y’, ‘");
         assert_eq!(pasteable("``; `a\nb` ``"), "‘’; ‘a\nb‘ ’‘");
         assert_eq!(pasteable("'${HOME}' `say \"x\"`"), "‘$ {HOME}’ ‘say \"x\"’");
+    }
+
+    #[test]
+    fn durations_have_few_units() {
+        for (seconds, long, short) in [
+            (0, "0s", "0s"),
+            (59, "59s", "59s"),
+            (60, "1m 0s", "1m"),
+            (3_599, "59m 59s", "59m"),
+            (3_600, "1h 0m", "1h"),
+            (90_061, "25h 1m", "25h"),
+            (172_799, "47h 59m", "47h"),
+            (172_800, "48h 0m", "2d"),
+        ] {
+            assert_eq!(elapsed(seconds), long);
+            assert_eq!(age(seconds), short);
+        }
+    }
+
+    #[test]
+    fn quoted_path_is_one_shell_word() {
+        for path in ["/a/b-c.sh", "/a b", "it's $(x)`y`", "", "naïve", "a\nb!"] {
+            assert_eq!(shlex::split(&shell_word(path)).unwrap(), [path]);
+        }
+        assert_eq!(visible_shell_word("/a b"), "'/a b'");
+        let hidden = "/a\tb\n\u{202e} it's \\ $(x)`y`";
+        let script = format!("printf %s {}", visible_shell_word(hidden));
+        let bash = std::process::Command::new("bash")
+            .args(["-c", &script])
+            .output();
+        assert_eq!(String::from_utf8(bash.unwrap().stdout).unwrap(), hidden);
     }
 }

@@ -5,7 +5,7 @@
 use claudex_loop::behaviours::loop_message;
 use claudex_loop::machine::{PersonaInfo, Raw};
 use claudex_loop::message::Message;
-use claudex_loop::program::{Variables, durations, rounds, shell};
+use claudex_loop::program::{Variables, rounds};
 use claudex_loop::review::finding_history::{self, Standing};
 use claudex_loop::review::findings::Severity;
 use claudex_loop::review::findings_file::{self, bullet};
@@ -40,7 +40,7 @@ pub(super) fn variables(held: &AnyLoop) -> Variables {
         "plan": text::one_line(&fields.subject, MAX_TEXT_CHARS),
         "plan_name": text::exact(&fields.subject),
         "plan_path": text::one_line(path.as_str(), MAX_TEXT_CHARS),
-        "plan_argument": shell::quote_visibly(&path),
+        "plan_argument": text::visible_shell_word(&path),
         "plan_is_there": raw.read("{subject}").is_ok(),
         "review_line": runner::line(raw),
         "findings": text::exact(findings_file::findings_path(raw.store(), raw.id(), round)),
@@ -49,7 +49,7 @@ pub(super) fn variables(held: &AnyLoop) -> Variables {
         "rounds": lines,
         "across": rounds::summarize_standings(raw),
         "stalled": fields.decision_signal == DecisionSignal::Stalled,
-        "elapsed": durations::elapsed(rounds::seconds(raw)),
+        "elapsed": text::elapsed(rounds::seconds(raw)),
         "reviewers": rounds::reviewers(raw),
         "caveats": caveats::all(held),
         "cause": cause(raw),

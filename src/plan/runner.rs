@@ -13,7 +13,6 @@ use claudex_loop::machine::{Actor, Raw};
 use claudex_loop::message::{Message, Render as _};
 use claudex_loop::process::environment::find_program;
 use claudex_loop::program::caller::Caller;
-use claudex_loop::program::shell::{quote, quote_visibly};
 use claudex_loop::review::findings_file::findings_path;
 use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::store::LoopId;
@@ -42,7 +41,7 @@ pub(super) fn line(raw: &Raw) -> String {
         format!("{program} review {}", raw.id())
     } else {
         let runner = raw.store().sidecar(raw.id(), SUFFIX);
-        format!("bash {}", quote_visibly(runner))
+        format!("bash {}", text::visible_shell_word(runner))
     }
 }
 
@@ -60,9 +59,9 @@ pub(super) fn write(held: &AnyLoop) -> Result<(), String> {
         "round": fields.round,
         "max_rounds": fields.max_rounds,
         "persona": text::one_line(persona.label, 100),
-        "root": quote(store.root().as_str()),
-        "state_dir": (!is_usual).then(|| quote(store.folder().as_str())),
-        "binary": quote(binary.to_str().unwrap_or("claudex-loop")),
+        "root": text::shell_word(store.root().as_str()),
+        "state_dir": (!is_usual).then(|| text::shell_word(store.folder().as_str())),
+        "binary": text::shell_word(binary.to_str().unwrap_or("claudex-loop")),
     }));
     let script = script.map_err(|error| error.to_string())?;
     store

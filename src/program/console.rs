@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::builder::styling::Style;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::register_conditional_shutdown;
 
 use super::out;
 use crate::review::round::RoundEvent;
@@ -16,6 +17,15 @@ use crate::review::round::RoundEvent;
 const MAX_PROGRAM_BYTES: usize = 8 * 1024;
 /// The bytes of a printed line that are not its text.
 const LINE_OVERHEAD_BYTES: usize = 10;
+
+const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// Has a flag set by each signal that asks the process to end.
+pub(super) fn set_on_signals(flag: &Arc<AtomicBool>) {
+    for signal in SIGNALS {
+        let _ = signal_hook::flag::register(signal, flag.clone());
+    }
+}
 
 /// The output of a command, and the interrupts of its user.
 #[derive(Debug)]
@@ -30,20 +40,19 @@ impl Console {
     /// Makes a console on stdout or stderr, whose events have a prefix.
     pub fn new(prefix: String, is_stderr: bool) -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            let flag = || Arc::clone(&interrupted);
+        for signal in SIGNALS {
             // The second signal ends the process at once.
-            let _ = signal_hook::flag::register_conditional_shutdown(signal, 130, flag());
-            let _ = signal_hook::flag::register(signal, flag());
+            let _ = register_conditional_shutdown(signal, 130, interrupted.clone());
+        }
+        set_on_signals(&interrupted);
+        let mut max_bytes = usize::MAX;
+        if !std::io::stdout().is_terminal() {
+            max_bytes = MAX_PROGRAM_BYTES;
         }
         Self {
             prefix,
             is_stderr,
-            bytes_left: Cell::new(if std::io::stdout().is_terminal() {
-                usize::MAX
-            } else {
-                MAX_PROGRAM_BYTES
-            }),
+            bytes_left: Cell::new(max_bytes),
             interrupted,
         }
     }

@@ -8,7 +8,6 @@ use super::app::Program;
 use super::arguments::Hook;
 use super::exit::{CommandResult, Exit};
 use super::info::ProgramInfo;
-use super::shell::quote;
 use super::{caller, out, permission, question_answer, session_start, settings, stop};
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::{HookOutput, Input, prompt};
@@ -57,7 +56,7 @@ fn keep_prompt(program: &Program, input: &Input) -> Option<HookOutput> {
 /// Prints the hooks for `.claude/settings.json`. `asks` adds the hook on AskUserQuestion.
 pub(super) fn print(info: &ProgramInfo, asks: bool) -> CommandResult {
     let path = std::env::current_exe().unwrap_or_default();
-    let word = quote(path.to_str().unwrap_or(info.program));
+    let word = text::shell_word(path.to_str().unwrap_or(info.program));
     let call = |verb: &str| json!({"type": "command", "command": format!("{word} hook {verb}")});
     let mut hooks = json!({
         "Stop": [{"hooks": [call("stop")]}],

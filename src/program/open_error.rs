@@ -5,7 +5,6 @@ use camino::Utf8Path;
 use super::exit::{Exit, Failure, with_help};
 use super::info::ProgramInfo;
 use super::locate::{self, StateFolders};
-use super::shell;
 use crate::behaviours::loop_message;
 use crate::machine::Refusal;
 use crate::machine::table::Table;
@@ -73,7 +72,7 @@ fn import_call(path: &Utf8Path) -> String {
     let relative = above
         .find_map(|(above, up)| Some("../".repeat(up) + path.strip_prefix(above).ok()?.as_str()));
     let file = relative.unwrap_or_else(|| path.to_string());
-    format!("import {}", shell::quote_visibly(file))
+    format!("import {}", text::visible_shell_word(file))
 }
 
 /// Returns the user's options for a loop that prevents a start, whether or not it can be opened.

@@ -11,7 +11,7 @@ use super::extension::NextAction;
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, is_for_any_session};
 use super::session_start::MAX_QUIET_TIME;
-use super::{durations, last_message, loops, next_action, open_error, out, verbs};
+use super::{last_message, loops, next_action, open_error, out, verbs};
 use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store, StoreError};
 use crate::text;
@@ -196,7 +196,7 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
         return Ok(());
     }
     let owner = text::one_line(owner, 100);
-    let age = durations::elapsed(idle.as_secs());
+    let age = text::elapsed(idle.as_secs());
     let risk =
         format!("session {owner} may be working on loop {id}: its last sign of life was {age} ago");
     let program = info.program;

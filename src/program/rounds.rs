@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use serde::{Deserialize as _, Serialize};
 
-use super::durations::seconds_between;
 use super::info::ProgramInfo;
 use super::settings::MAX_ROUNDS;
 use crate::machine::{EdgeAt, EvidenceRecord, PhaseDeclaration as _, Raw, Table};
@@ -134,6 +133,10 @@ pub(super) fn began(table: &Table, journal: &[Entry]) -> Option<Timestamp> {
     Some(started.unwrap_or(first.at))
 }
 
+pub(super) fn seconds_between(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.as_second() - from.as_second()).unwrap_or_default()
+}
+
 /// Returns the seconds from the loop's start to now, or to its last change if it is over.
 pub fn seconds(raw: &Raw) -> u64 {
     let journal = raw.journal().unwrap_or_default();
@@ -244,4 +247,17 @@ pub fn failure(raw: &Raw) -> Option<String> {
 /// Returns the runs of a loop, oldest first.
 pub fn runs(raw: &Raw) -> Vec<Run> {
     runs::read(&raw.journal().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_between_times_are_never_negative() {
+        let then: Timestamp = "2026-11-22T00:00:00Z".parse().unwrap();
+        let now: Timestamp = "2026-11-22T00:02:03Z".parse().unwrap();
+        assert_eq!(seconds_between(then, now), 123);
+        assert_eq!(seconds_between(now, then), 0);
+    }
 }

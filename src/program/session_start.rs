@@ -10,7 +10,6 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 
 use super::app::Program;
-use super::durations::elapsed;
 use super::exit::with_help;
 use super::extension::Variables;
 use super::info::ProgramInfo;
@@ -116,15 +115,14 @@ fn describe_loop(
     if let Some(own) = loops.iter().find(is_own) {
         return Some(describe_own(program, own, is_compacted));
     }
-    let (owned, unowned): (Vec<_>, Vec<_>) = loops.iter().partition(|one| one.owner().is_some());
-    let (for_any, foreign): (Vec<_>, Vec<_>) = owned
-        .into_iter()
-        .partition(|one| one.is_for_any_session(info.table));
+    let owned = loops.iter().filter(|one| one.owner().is_some());
+    let (for_any, foreign): (Vec<_>, Vec<_>) =
+        owned.partition(|one| one.is_for_any_session(info.table));
     if !is_compacted {
         if let Some(found) = for_any.first() {
             return Some(describe_own(program, found, false));
         }
-        if let Some(found) = unowned.first() {
+        if let Some(found) = loops.iter().find(|one| one.owner().is_none()) {
             let line = format!(
                 "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
                 found.id,
@@ -205,7 +203,7 @@ fn describe_foreign(info: &ProgramInfo, found: &FoundLoop, is_cleared: bool) -> 
     let line = format!(
         "another session has loop {id} (phase {}); its last sign of life was {} ago. If that session is over, this takes it over:{}",
         phase(found),
-        elapsed(idle.as_secs()),
+        text::elapsed(idle.as_secs()),
         info.command(&format!("adopt {id}"))
     );
     Some(inform(info, &line, is_cleared || idle >= MAX_QUIET_TIME))

@@ -14,7 +14,7 @@ use super::exit::{CommandResult, Exit, Failure};
 pub use super::extension::StartRequest;
 use super::extension::Variables;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{arguments, command_line, locate, loops, open_error, out, slash_arguments};
+use super::{arguments, command_line, console, locate, loops, open_error, out, slash_arguments};
 use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Actor, Beginning, LoopHandle, Refusal};
@@ -137,7 +137,8 @@ pub(super) fn begin(program: &Program, matches: &ArgMatches) -> CommandResult {
     let here = loops::here()?;
     let store = locate::for_start(info.state, &here);
     let settings = loops::settings(info, store.root(), None)?;
-    end_git_on_signals();
+    // Git then removes its temporary data.
+    console::set_on_signals(&git::INTERRUPTED);
     let request = StartRequest {
         mode,
         fields: fields.collect(),
@@ -286,12 +287,4 @@ fn check(
         }
     }
     Ok(())
-}
-
-/// Ends git if a signal interrupts the start, so that its temporary data is removed.
-fn end_git_on_signals() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let _ = signal_hook::flag::register(signal, git::INTERRUPTED.clone());
-    }
 }

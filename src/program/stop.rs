@@ -11,7 +11,7 @@ use super::exit::{Exit, with_help};
 use super::extension::Variables;
 use super::locate::{FoundLoop, StateFolders};
 use super::settings::{self, Settings};
-use super::{durations, loops, next_action, open_error, out, rounds, turn_end};
+use super::{loops, next_action, open_error, out, rounds, turn_end};
 use crate::behaviours::Step;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::session_records::SessionRecord as _;
@@ -237,7 +237,7 @@ impl Stop<'_> {
         let to = &table.phases[edge.to];
         let mut line = format!("{}: {from} -> {}", edge.transition, to.name);
         if to.terminal {
-            let elapsed = durations::elapsed(rounds::seconds(raw));
+            let elapsed = text::elapsed(rounds::seconds(raw));
             line += &format!(", elapsed {elapsed}");
         }
         line

@@ -11,7 +11,6 @@ use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::ShowArgs;
 use crate::program::caller::RUN;
-use crate::program::durations::seconds_between;
 use crate::program::exit::{CommandResult, Exit, Failure};
 use crate::program::{loops, out, rounds};
 use crate::review::findings::Counts;
@@ -82,7 +81,7 @@ impl LoopHistory {
             "round": run.began.round,
             "persona": run.began.persona,
             "reviewer": run.began.reviewer,
-            "seconds": run.outcome().map(|_| seconds_between(run.began.at, run.ended.at)),
+            "seconds": run.outcome().map(|_| rounds::seconds_between(run.began.at, run.ended.at)),
             "outcome": outcome,
             "came_to": rounds::outcome(run),
             "counts": run.counts(),
@@ -118,24 +117,22 @@ impl LoopHistory {
 
     /// Returns the author of a change: `the hook`, `the agent`, `the user`, `the run command`.
     pub(super) fn maker(&self, change: &ChangeEntry) -> String {
-        if change.by == "hook" && self.session(change).is_some_and(|session| *session == RUN) {
+        let session = change.field(self.table.state.fields.session);
+        if change.by == "hook" && session.is_some_and(|session| *session == RUN) {
             format!("the {RUN} command")
         } else {
             actor(&change.by)
         }
     }
 
-    fn session<'c>(&self, change: &'c ChangeEntry) -> Option<&'c Json> {
-        change.field(self.table.state.fields.session)
-    }
-
     pub(super) fn lines<'e>(&self, entries: impl IntoIterator<Item = &'e Entry>) -> Vec<String> {
         let topic = super::listing::about(self.table).unwrap_or_default();
+        let session = self.table.state.fields.session;
         let entry_facts = |entry: &Entry| match entry {
             Entry::Change(change) => {
                 let mut facts = self.facts(change);
                 facts["topic"] = change.field(topic).cloned().into();
-                facts["session"] = self.session(change).cloned().into();
+                facts["session"] = change.field(session).cloned().into();
                 facts["maker"] = self.maker(change).into();
                 facts
             }

@@ -11,7 +11,7 @@ use crate::program::exit::{CommandResult, Exit};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::StateFolders;
 use crate::program::settings::MAX_ROUNDS;
-use crate::program::{durations, out, rounds};
+use crate::program::{out, rounds};
 use crate::store::{ListedLoop, Store, to_count, to_plain};
 use crate::{template, text};
 
@@ -44,7 +44,7 @@ fn row(machine: &'static Table, store: &Store, listed: &ListedLoop, archived: bo
         "max_rounds": round.and_then(|_| count(MAX_ROUNDS)),
         "findings_round": newest.map(|(round, _)| round),
         "findings": newest.map(|(_, counts)| counts),
-        "age_seconds": durations::seconds_between(began.unwrap_or_else(modified), now),
+        "age_seconds": rounds::seconds_between(began.unwrap_or_else(modified), now),
         "about": about(machine).and_then(line),
         "session": plain(&listed.session),
         "running": store.is_running(&listed.id),

@@ -14,7 +14,7 @@ use crate::program::locate::{StateFolders, is_for_any_session};
 use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{durations, loops, next_action, rounds};
+use crate::program::{loops, next_action, rounds};
 use crate::review::personas::{persona, review_personas};
 use crate::store::{Active, ChangeEntry, Entry};
 use crate::text;
@@ -24,7 +24,7 @@ const MAX_LINE_CHARS: usize = 400;
 
 /// `2026-11-22T00:02:03Z, 2m 3s ago: revise by the hook in reviewing, for run r1-…: high=1`
 fn dated(at: Timestamp, line: &str) -> String {
-    let age = durations::elapsed(durations::seconds_between(at, Timestamp::now()));
+    let age = text::elapsed(rounds::seconds_between(at, Timestamp::now()));
     let line = text::one_line(line, MAX_LINE_CHARS);
     format!("{at:.0}, {age} ago: {line}")
 }

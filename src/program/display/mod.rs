@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
-use super::{durations, loops, out};
+use super::{loops, out};
 use crate::machine::PhaseDeclaration as _;
 use crate::message::{Message, render_in};
 use crate::review::ReviewSpec;
@@ -34,8 +34,8 @@ fn render(template: Message, facts: &Json) -> Result<String, Failure> {
             environment.set_auto_escape_callback(|_| AutoEscape::Html);
         }
         environment.add_filter("actor", history::actor);
-        environment.add_filter("elapsed", durations::elapsed);
-        environment.add_filter("age", durations::age);
+        environment.add_filter("elapsed", text::elapsed);
+        environment.add_filter("age", text::age);
         environment.add_filter("label", |name: &str| format!("{:<10} ", format!("{name}:")));
         environment.add_global("style", Value::from_safe_string(STYLE.to_owned()));
         Ok(())

@@ -14,7 +14,6 @@ use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::{Report as Arguments, ReportFormat};
-use crate::program::durations::seconds_between;
 use crate::program::exit::{CommandResult, Exit};
 use crate::program::settings::Settings;
 use crate::program::{loops, out, rounds};
@@ -75,7 +74,7 @@ fn timeline(raw: &Raw, past: &LoopHistory) -> Vec<Json> {
     let facts = steps.iter().enumerate().map(|(at, change)| {
         let until = steps.get(at + 1).map_or(end, |next| next.at);
         let mut facts = past.facts(change);
-        facts["seconds"] = seconds_between(change.at, until).into();
+        facts["seconds"] = rounds::seconds_between(change.at, until).into();
         facts["by"] = past.maker(change).into();
         facts
     });

@@ -16,7 +16,7 @@ use crate::program::exit::{CommandResult, Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::StateFolders;
 use crate::program::settings::{MAX_ROUNDS, Settings};
-use crate::program::{durations, loops, open_error, out, rounds};
+use crate::program::{loops, open_error, out, rounds};
 use crate::store::{Store, to_plain};
 use crate::{template, text};
 
@@ -138,6 +138,6 @@ fn session_line(program: &Program, input: &Input) -> Option<String> {
             format!("round {round} found {found}")
         });
     }
-    parts.push(durations::age(rounds::seconds(raw)));
+    parts.push(text::age(rounds::seconds(raw)));
     Some(text::one_line(&parts.join(", "), 200))
 }
