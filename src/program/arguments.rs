@@ -2,7 +2,7 @@
 
 use camino::Utf8PathBuf;
 use clap::builder::{
-    BoolValueParser, PossibleValuesParser, StringValueParser, TypedValueParser as _, ValueParser,
+    BoolValueParser, PossibleValuesParser, StringValueParser, TypedValueParser as _,
 };
 use clap::{Arg, Args, Subcommand, ValueEnum, value_parser};
 use serde_json::Value as Json;
@@ -27,30 +27,29 @@ pub(super) fn long(name: &str) -> String {
 
 /// Returns the flag of a field or of an argument of a transition. Its value is JSON.
 pub(super) fn flag(name: &'static str, doc: &str, kind: FieldKind) -> Arg {
-    let parser: ValueParser = match kind {
-        FieldKind::Count => value_parser!(u64)
-            .range(..=MAX_COUNT)
-            .map(Json::from)
-            .into(),
-        FieldKind::Flag => BoolValueParser::new().map(Json::from).into(),
-        FieldKind::OneOf(words) => PossibleValuesParser::new(words).map(Json::from).into(),
-        _ => StringValueParser::new().map(Json::from).into(),
-    };
     let (first, rest) = doc.split_at_checked(1).unwrap_or((doc, ""));
     let flag = Arg::new(name)
         .long(long(name))
-        .value_parser(parser)
+        .value_name(long(name).to_uppercase())
+        .value_parser(StringValueParser::new().map(Json::from))
         .allow_hyphen_values(true)
         .help(first.to_uppercase() + rest);
     match kind {
-        FieldKind::Count => flag.value_name("N"),
+        FieldKind::Count => {
+            let counts = value_parser!(u64).range(..=MAX_COUNT);
+            flag.value_name("N").value_parser(counts.map(Json::from))
+        }
         FieldKind::Path => flag.value_name("PATH"),
+        FieldKind::OneOf(words) => {
+            flag.value_parser(PossibleValuesParser::new(words).map(Json::from))
+        }
         FieldKind::Flag => flag
             .value_name("true|false")
+            .value_parser(BoolValueParser::new().map(Json::from))
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true"),
-        _ => flag.value_name(long(name).to_uppercase()),
+        _ => flag,
     }
 }
 

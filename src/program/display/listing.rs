@@ -9,17 +9,19 @@ use crate::machine::{PhaseDeclaration as _, Table};
 use crate::message::Message;
 use crate::program::exit::{CommandResult, Exit};
 use crate::program::info::ProgramInfo;
-use crate::program::locate::StateFolders;
+use crate::program::locate::{FoundLoop, StateFolders};
 use crate::program::settings::MAX_ROUNDS;
 use crate::program::{out, rounds};
-use crate::store::{ListedLoop, Store, to_count, to_plain};
+use crate::store::{Store, to_count, to_plain};
 use crate::{template, text};
 
 const MAX_TEXT_CHARS: usize = 300;
 const LIST: Message = template!("list.txt");
 
 /// Returns a row for a loop in a folder of active loops or, if `archived`, in the archive.
-fn row(machine: &'static Table, store: &Store, listed: &ListedLoop, archived: bool) -> Json {
+fn row(machine: &'static Table, listed: &FoundLoop, archived: bool) -> Json {
+    let archive = archived.then(|| listed.store.archived_store(listed.id.as_str()));
+    let store = archive.as_ref().unwrap_or(&listed.store);
     let entries = store.journal(&listed.id).unwrap_or_default();
     let past = LoopHistory::new(machine, entries.into());
     let last = past.changes().next_back();
@@ -70,14 +72,9 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> CommandResult 
     let archived = folders.newest(Store::archived);
     let in_archive: usize = folders.stores.iter().map(Store::archived_count).sum();
     let finished = in_archive.saturating_sub(archived.len());
-    let mut rows = Vec::new();
-    for one in &loops {
-        rows.push(row(info.table, &one.store, one, false));
-    }
-    for one in &archived {
-        let store = one.store.archived_store(one.id.as_str());
-        rows.push(row(info.table, &store, one, true));
-    }
+    let rows = loops.iter().map(|one| row(info.table, one, false));
+    let archived_rows = archived.iter().map(|one| row(info.table, one, true));
+    let rows: Vec<Json> = rows.chain(archived_rows).collect();
     if json {
         out::json(&rows);
         return Ok(Exit::Complete);

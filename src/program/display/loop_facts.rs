@@ -8,12 +8,12 @@ use crate::behaviours::loop_message;
 use crate::machine::table::FieldInfo;
 use crate::machine::{LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
-use crate::program::Program;
 use crate::program::caller::Caller;
 use crate::program::locate::{StateFolders, is_for_any_session};
 use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
+use crate::program::{NextAction, Program};
 use crate::program::{loops, next_action, rounds};
 use crate::review::personas::{persona, review_personas};
 use crate::store::{Active, ChangeEntry, Entry};
@@ -42,7 +42,6 @@ fn last_stop(raw: &Raw, last: Option<&ChangeEntry>) -> Option<String> {
 }
 
 pub(super) fn facts(program: &Program, held: &dyn LoopHandle, settings: &Settings) -> Json {
-    let info = program.info;
     let raw = held.raw();
     let table = raw.table();
     let names = &table.state.fields;
@@ -58,36 +57,11 @@ pub(super) fn facts(program: &Program, held: &dyn LoopHandle, settings: &Setting
         facts
     });
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
-
     let is_own = |field: &&FieldInfo| !field.is_held() && field.exists_in(raw.phase());
-    let fields = table.state.declared.iter().filter(is_own).map(|field| {
-        let value = short(raw.value(field.name), MAX_TEXT_CHARS);
-        (field.name.to_owned(), value)
-    });
+    let fields = table.state.declared.iter().filter(is_own);
+    let fields = fields.map(|field| (field.name, raw.value(field.name)));
     let texts = program.extension.status(held).into_iter();
-    let shows = texts.map(|(name, text)| (name.to_owned(), short(text.into(), MAX_TEXT_CHARS)));
-
-    let mut notes = program.extension.caveats(held);
-    notes.extend(rounds::caveats(raw));
-    if let Some(cause) = past.runs.last().and_then(|run| run.ended.cause.as_ref()) {
-        notes.push(format!("the last review gave no verdict: {cause}"));
-    }
-    let mut next_action = next_action::describe(program, held);
-    let session = raw.text(names.session);
-    if let Some(caller) = Caller::from_env().session
-        && !phase.terminal
-        && !is_for_any_session(table, raw.phase())
-        && loops::owner(raw).is_some_and(|owner| owner != caller)
-    {
-        let adopt = info.command(&format!("adopt {}", raw.id()));
-        next_action.next =
-            format!("another session has this loop; to take it over into this one:{adopt}");
-    }
-    let has_many = info.state.active == Active::Many && !phase.terminal;
-    let driven = has_many.then(|| {
-        let owned = StateFolders::find(info.state, &[raw.store().root()]).owned(&session);
-        Some(owned.first()?.id.to_string())
-    });
+    let next = next_action(program, held);
     json!({
         "id": raw.id().as_str(),
         "machine": table.name,
@@ -96,20 +70,61 @@ pub(super) fn facts(program: &Program, held: &dyn LoopHandle, settings: &Setting
         "doc": phase.doc,
         "terminal": phase.terminal,
         "session": line(names.session),
-        "driven": driven.flatten(),
+        "driven": driven(raw),
         "started": names.started.map(line),
         "elapsed_seconds": rounds::seconds(raw),
         "last_change": last_change,
         "last_stop": last_stop(raw, last),
-        "fields": fields.collect::<Map<String, Json>>(),
-        "shows": shows.collect::<Map<String, Json>>(),
+        "fields": short_values(fields),
+        "shows": short_values(texts.map(|(name, text)| (name, text.into()))),
         "review": review(raw, &past, settings),
-        "notes": notes,
-        "waits_for": next_action.waits_for,
-        "next": next_action.next,
+        "notes": notes(program, held, &past),
+        "waits_for": next.waits_for,
+        "next": next.next,
         "ways_on": loop_message::available_verbs(raw),
         "state": raw.store().path_of(raw.id()).as_str(),
     })
+}
+
+fn short_values<'n>(values: impl Iterator<Item = (&'n str, Json)>) -> Map<String, Json> {
+    let short = values.map(|(name, value)| (name.to_owned(), short(value, MAX_TEXT_CHARS)));
+    short.collect()
+}
+
+/// Returns the loop that the stops of the loop's session drive, if there may be several.
+fn driven(raw: &Raw) -> Option<String> {
+    let spec = raw.store().spec();
+    if spec.active != Active::Many || raw.phase_info().terminal {
+        return None;
+    }
+    let session = raw.text(spec.fields.session);
+    let owned = StateFolders::find(spec, &[raw.store().root()]).owned(&session);
+    Some(owned.first()?.id.to_string())
+}
+
+fn notes(program: &Program, held: &dyn LoopHandle, past: &LoopHistory) -> Vec<String> {
+    let mut notes = program.extension.caveats(held);
+    notes.extend(rounds::caveats(held.raw()));
+    if let Some(cause) = past.runs.last().and_then(|run| run.ended.cause.as_ref()) {
+        notes.push(format!("the last review gave no verdict: {cause}"));
+    }
+    notes
+}
+
+/// Returns the next action. If another session has the loop, that is to take it over.
+fn next_action(program: &Program, held: &dyn LoopHandle) -> NextAction {
+    let raw = held.raw();
+    let mut action = next_action::describe(program, held);
+    if let Some(caller) = Caller::from_env().session
+        && !raw.phase_info().terminal
+        && !is_for_any_session(raw.table(), raw.phase())
+        && loops::owner(raw).is_some_and(|owner| owner != caller)
+    {
+        let adopt = program.info.command(&format!("adopt {}", raw.id()));
+        action.next =
+            format!("another session has this loop; to take it over into this one:{adopt}");
+    }
+    action
 }
 
 fn review(raw: &Raw, past: &LoopHistory, settings: &Settings) -> Option<Json> {

@@ -56,8 +56,9 @@ pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandR
     if all.is_empty() && problems.is_empty() {
         let mode = info.table.modes.first().map_or("start", |mode| mode.name);
         let start = info.start(mode);
-        let line = format!("This project has no loops. Start one with:{start}");
-        out::line(&line);
+        out::line(&format!(
+            "This project has no loops. Start one with:{start}"
+        ));
         if !folders.list(Store::archived).is_empty() {
             out::line(&format!("Archived loops:\n    {} list", info.program));
         }
@@ -117,9 +118,7 @@ fn session_line(program: &Program, input: &Input) -> Option<String> {
     let session = input.session_id.as_deref()?;
     let owned = StateFolders::find_for_hook(program.info.state, input).owned(session);
     let (store, id) = owned.into_iter().next()?.into_parts();
-    let opened = program
-        .app
-        .open(&store.clone().read_only(), &id, Actor::Person);
+    let opened = program.app.open(&store.read_only(), &id, Actor::Person);
     let held = opened.ok()?;
     let raw = held.raw();
     let spec = rounds::spec(raw);
@@ -128,7 +127,7 @@ fn session_line(program: &Program, input: &Input) -> Option<String> {
         parts.push(raw.phase_info().stored.to_owned());
         parts.extend(spec.map(|spec| rounds::full_name(raw, spec)));
     }
-    if store.is_running(&id) {
+    if raw.store().is_running(&id) {
         parts.push("a review is running".to_owned());
     }
     if let (Some(spec), Some((round, found))) = (spec, LoopHistory::read(raw).newest_findings()) {
