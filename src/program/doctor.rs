@@ -11,11 +11,11 @@ use super::app::Program;
 use super::exit::{CommandResult, Failure};
 use super::info::ProgramInfo;
 use super::settings::{Settings, user_path};
-use super::{locate, loops, out, reviewers};
+use super::{locate, out, reviewers};
 use crate::hooks::stop_hooks::{HOOKS_OFF, StopHooks};
 use crate::process::configured::is_installed;
 use crate::process::environment::{find_installed, find_program};
-use crate::store::StateHome;
+use crate::store::{StateHome, Store};
 use crate::text;
 
 const MAX_TEXT_CHARS: usize = 500;
@@ -89,32 +89,32 @@ pub(super) fn doctor(program: &Program, json: bool) -> CommandResult {
 
 fn run_checks(program: &Program) -> Result<Vec<Check>, Failure> {
     let info = program.info;
-    let here = loops::here()?;
-    let root = locate::nearest(info.state, &here).root().to_owned();
+    let store = locate::nearest(info.state, &locate::here()?);
+    let root = store.root();
     // This check is first, because the others open the folder and close it to other users.
     let state_home = check_state_home(info);
-    let hooks = StopHooks::read(info.state, info.plugin, &root);
-    let loaded = Settings::load(info, &root);
+    let hooks = StopHooks::read(info.state, info.plugin, root);
+    let loaded = Settings::load(info, root);
     let settings = loaded
         .as_ref()
         .map_or_else(|_| Settings::defaults(info), Clone::clone);
     let mut checks = vec![
-        ("program", check_program(program, &root)),
+        ("program", check_program(program, root)),
         ("hooks", check_hooks(info, &hooks)),
         ("other plugins", check_other_plugins(info, &hooks)),
-        ("state folder", check_state_folder(info, &here)),
+        ("state folder", check_state_folder(&store)),
         ("state home", state_home),
-        ("git", check_git(&root)),
+        ("git", check_git(root)),
         ("configuration", check_configuration(loaded)),
     ];
     let behaviours = info.table.phases.iter().filter_map(|phase| phase.on_stop);
     let runs = behaviours.filter(|behaviour| behaviour.name == "run");
     let commands: BTreeSet<_> = runs.filter_map(|run| run.parameter("command")).collect();
     for command in commands {
-        checks.push(("run", check_command(command, &settings, &root)));
+        checks.push(("run", check_command(command, &settings, root)));
     }
     if info.reviews() {
-        checks.push(("reviewer", check_reviewer(info, &settings, &root)));
+        checks.push(("reviewer", check_reviewer(info, &settings, root)));
     }
     let checks = checks.into_iter().map(|(name, checked)| {
         let check = checked.map_or_else(|failed| failed, |found| check("ok", found, None));
@@ -191,8 +191,7 @@ fn check_writable(folder: &Utf8Path, help: &str) -> Checked {
     }
 }
 
-fn check_state_folder(info: &'static ProgramInfo, here: &Utf8Path) -> Checked {
-    let store = locate::nearest(info.state, here);
+fn check_state_folder(store: &Store) -> Checked {
     store.refusal().map_or(Ok(()), Err)?;
     let help = "make the project's folder writable, on a local file system";
     check_writable(store.folder(), help)

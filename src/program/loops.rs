@@ -44,10 +44,9 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
         let folder = store.loop_folder(&id);
         store.path_of(&id).symlink_metadata().is_ok() || folder.is_dir() || store.has_archived(&id)
     };
-    match folders.stores.into_iter().find(has_loop) {
-        Some(store) => Ok((store, id)),
-        None => Err(search_failure(&format!("loop {id} not found"), &list)),
-    }
+    let store = folders.stores.into_iter().find(has_loop);
+    let store = store.ok_or_else(|| search_failure(&format!("loop {id} not found"), &list))?;
+    Ok((store, id))
 }
 
 fn search_failure(problem: &str, help: &str) -> Failure {

@@ -24,10 +24,8 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
     }
     if raw.store().is_paused(raw.id()) {
         let resume = info.command(&format!("resume {}", raw.id()));
-        return NextAction::new(
-            "the user, who paused it",
-            format!("the user continues it:{resume}"),
-        );
+        let next = format!("the user continues it:{resume}");
+        return NextAction::new("the user, who paused it", next);
     }
     let violations = raw.violations();
     if !violations.is_empty() {
@@ -77,20 +75,16 @@ fn write_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
     if require_file(raw, path, before).is_ok_and(|is_written| is_written.seen) {
         return end_turn(&format!("{name} is written"));
     }
-    NextAction::new(
-        format!("the agent, to write {name}"),
-        format!("write {name}, then end the turn"),
-    )
+    let next = format!("write {name}, then end the turn");
+    NextAction::new(format!("the agent, to write {name}"), next)
 }
 
 fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     let review = format!("{} review {}", info.program, raw.id());
     let of = rounds::name(raw, spec);
     if raw.store().is_running(raw.id()) {
-        return NextAction::new(
-            format!("the review of {of}, which is running"),
-            format!("follow it:\n    {review} --follow"),
-        );
+        let next = format!("follow it:\n    {review} --follow");
+        return NextAction::new(format!("the review of {of}, which is running"), next);
     }
     if let Some(edge) = decided(raw) {
         let to = raw.table().phases[edge.to].name;

@@ -22,22 +22,19 @@ pub fn ends_anywhere(table: &Table, transition: &str) -> bool {
     ends(table, transition) && active.all(|at| table.edges_at(transition, at).next().is_some())
 }
 
-/// Returns the command that gives a loop up, after these words and a colon, or nothing.
-pub(super) fn cancel_help(info: &ProgramInfo, id: &str, words: &str) -> String {
+/// Returns the command that gives a loop up, after these words and a colon, if there is one.
+pub(super) fn cancel_help(info: &ProgramInfo, id: &str, words: &str) -> Option<String> {
     let mut edges = info.table.edges();
-    let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition));
-    edge.map_or_else(String::new, |edge| {
-        let call = loop_message::verb_line(id, &edge);
-        format!("{words}:\n    {} {call}", info.program)
-    })
+    let edge = edges.find(|edge| edge.is_verb() && ends_anywhere(info.table, edge.transition))?;
+    let call = loop_message::verb_line(id, &edge);
+    Some(format!("{words}:\n    {} {call}", info.program))
 }
 
 /// Returns the user's options after an error, or `None` if the error has them.
 fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
     Some(match error {
         Refusal::Loop { id, .. } => {
-            let help = cancel_help(info, id.as_str(), "cancel it (its files are kept)");
-            return Some(help).filter(|help| !help.is_empty());
+            return cancel_help(info, id.as_str(), "cancel it (its files are kept)");
         }
         Refusal::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
             format!("to bring it back:{}", info.command(&format!("resume {id}")))
@@ -86,7 +83,7 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
     let help = match LoopId::parse(id, info.state.ids).map(|id| store.open(&id)) {
         Ok(Ok(_)) => {
             let adopt = info.command(&format!("adopt {id}"));
-            let cancel = cancel_help(info, id, "\nto cancel it");
+            let cancel = cancel_help(info, id, "\nto cancel it").unwrap_or_default();
             return format!(
                 "see it with `{program} status`; to take it over into this session:{adopt}{cancel}"
             );

@@ -3,8 +3,6 @@
 //! `auto` is the first of [`AUTO`] that is installed, else `lint`. If it cannot run, the next
 //! installed client replaces it. The choice is always shown.
 
-use std::collections::BTreeSet;
-
 use camino::Utf8Path;
 
 use crate::machine::Raw;
@@ -73,12 +71,12 @@ fn choose_installed(
     root: &Utf8Path,
 ) -> Vec<Client> {
     let preferred = review.and_then(|(raw, spec)| preferred(raw, spec));
-    let first = preferred.iter().map(|(name, _)| name.as_str());
-    let mut names: Vec<&str> = first.chain(AUTO).collect();
-    let mut known = BTreeSet::new();
+    let first = preferred.as_ref().map(|(name, _)| name.as_str());
+    let others = AUTO.into_iter().filter(|name| Some(*name) != first);
+    let mut names: Vec<&str> = first.into_iter().chain(others).collect();
     names.retain(|name| {
         let reviewer = settings.reviewers.get(*name);
-        known.insert(*name) && reviewer.is_some_and(|reviewer| is_installed(reviewer, root))
+        reviewer.is_some_and(|reviewer| is_installed(reviewer, root))
     });
     if names.is_empty() {
         names.push("lint");

@@ -33,16 +33,15 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
         return None;
     }
     let info = program.info;
-    let source = input.source.as_deref().unwrap_or_default();
     let folders = StateFolders::find_for_hook(info.state, input);
     let mut notes = folders.vanished(Some("session-start"));
-    if source == "compact" {
+    if input.source.as_deref() == Some("compact") {
         let followed = follow_compaction(program, input, &folders);
         notes.extend(followed.into_iter().flatten().map(|id| {
             format!("the compaction gave this session a new id, and loop {id} belongs to it now")
         }));
     }
-    let mut output = describe_loop(program, input, &folders, source).unwrap_or_default();
+    let mut output = describe_loop(program, input, &folders).unwrap_or_default();
     notes.extend(output.user_note);
     output.user_note = (!notes.is_empty()).then(|| info.line(&notes.join("; ")));
     Some(output)
@@ -86,10 +85,8 @@ fn follow_compaction(
         let Ok(held) = program.app.open(&own.store, &own.id, Actor::Hook) else {
             continue;
         };
-        match own
-            .store
-            .set_session(held.raw().record(), &session, "adopt", "hook")
-        {
+        let record = held.raw().record();
+        match own.store.set_session(record, &session, "adopt", "hook") {
             Ok(_) => followed.push(own.id.clone()),
             Err(error) => own.log(&format!("cannot follow its session: {error}")),
         }
@@ -100,14 +97,10 @@ fn follow_compaction(
 }
 
 /// Returns a description of the loop of this session, one that it can take, or another session's.
-fn describe_loop(
-    program: &Program,
-    input: &Input,
-    folders: &StateFolders,
-    source: &str,
-) -> Option<HookOutput> {
+fn describe_loop(program: &Program, input: &Input, folders: &StateFolders) -> Option<HookOutput> {
     let info = program.info;
-    let is_compacted = source == "compact";
+    let source = input.source.as_deref();
+    let is_compacted = source == Some("compact");
     let session = input.session_id.as_deref();
     let mut loops = folders.active();
     loops.retain(FoundLoop::is_usable);
@@ -137,7 +130,7 @@ fn describe_loop(
         }
     }
     if let Some(found) = foreign.first() {
-        return describe_foreign(info, found, source == "clear");
+        return describe_foreign(info, found, source == Some("clear"));
     }
     let line = text::note(&with_help(&folders.refusal()?), MAX_REASON_CHARS);
     Some(inform(info, &line, false))
@@ -219,7 +212,6 @@ fn inform(info: &ProgramInfo, line: &str, to_agent: bool) -> HookOutput {
     }
 }
 
-/// Returns the phase of a listed loop that can be opened.
 fn phase(found: &FoundLoop) -> &str {
     found.phase.as_deref().unwrap_or("unknown")
 }

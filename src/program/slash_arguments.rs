@@ -111,7 +111,6 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
     (flags, rest)
 }
 
-/// Splits a text at the first white space.
 fn first_word(text: &str) -> (&str, &str) {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     (word, rest.trim_start())

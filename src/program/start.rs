@@ -99,13 +99,12 @@ fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
 
 /// Returns the value of a field in the arguments, unless it is a required text without words.
 fn value(table: &'static Table, field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
-    let words = || {
+    let flag = matches.get_one::<Value>(field.name).cloned();
+    let value = flag.or_else(|| {
         text_in_words(table).filter(|words| words.name == field.name)?;
         let words: Vec<_> = matches.get_many::<String>(WORDS)?.cloned().collect();
         Some(words.join(" ").into())
-    };
-    let given = matches.get_one::<Value>(field.name).cloned();
-    let value = given.or_else(words)?;
+    })?;
     let is_blank = value.as_str().is_some_and(|text| text.trim().is_empty());
     (!is_blank || !field.required).then_some(value)
 }
@@ -210,8 +209,11 @@ fn blocked(program: &Program, store: &Store, error: &Refusal) -> Option<Failure>
     let loop_id = LoopId::parse(id, program.info.state.ids).ok()?;
     let held = program.app.open(store, &loop_id, Actor::Person).ok()?;
     let next = program.extension.next_action(&*held)?.next;
-    let help = next + &open_error::cancel_help(program.info, id, "\nto cancel it");
-    Some(Failure::refuse(error.to_string(), &help))
+    let cancel = open_error::cancel_help(program.info, id, "\nto cancel it");
+    Some(Failure::refuse(
+        error,
+        &(next + &cancel.unwrap_or_default()),
+    ))
 }
 
 /// Prints the message of a mode, or else of the first phase, below the loop's place.

@@ -44,7 +44,6 @@ impl LoopHistory {
         Self::new(raw.table(), entries)
     }
 
-    /// Returns the changes, oldest first.
     pub(super) fn changes(&self) -> impl DoubleEndedIterator<Item = &ChangeEntry> {
         self.entries.iter().filter_map(Entry::change)
     }

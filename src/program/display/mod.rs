@@ -40,8 +40,7 @@ fn render(template: Message, facts: &Json) -> Result<String, Failure> {
         environment.add_global("style", Value::from_safe_string(STYLE.to_owned()));
         Ok(())
     };
-    let rendered = render_in(template, add, facts);
-    rendered.map_err(|error| Failure::new(Exit::Internal, error))
+    render_in(template, add, facts).map_err(Failure::internal)
 }
 
 pub(super) fn personas(info: &'static ProgramInfo) -> CommandResult {
