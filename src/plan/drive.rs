@@ -6,17 +6,19 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use camino::Utf8Path;
 use claudex_loop::behaviours::{Step, try_in_turn};
 use claudex_loop::machine::{Actor, Refused};
 use claudex_loop::message::Message;
 use claudex_loop::process::environment::Environment;
 use claudex_loop::process::output::plain_line;
 use claudex_loop::process::{self, Call, Event, ProcessEnd};
+use claudex_loop::program::caller::Caller;
 use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{CommandResult, Exit, Failure, with_help};
-use claudex_loop::program::review::Review;
+use claudex_loop::program::review::{Review, check_choice};
 use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{Program, Variables, out, rounds};
+use claudex_loop::program::{Program, Variables, locate, loops, out, reviewers, rounds};
 use claudex_loop::review::client::Client;
 use claudex_loop::review::evidence::{ReviewState, Round};
 use claudex_loop::review::findings::Finding;
@@ -30,7 +32,9 @@ use serde_json::json;
 
 use super::run::{self, Run};
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, TABLE};
-use super::{AnyLoop, OnStop as _, Phase, PlanLoop, caveats, context, report, reviews_changes};
+use super::{
+    AnyLoop, INFO, OnStop as _, Phase, PlanLoop, caveats, context, report, reviews_changes,
+};
 
 const DRAFT: Message = template!("messages/draft.md");
 const SUMMARY: Message = template!("messages/summary.md");
@@ -42,14 +46,33 @@ const MAX_SHOWN_FINDINGS: usize = 20;
 
 pub(super) struct Driver<'d> {
     pub(super) program: &'d Program,
-    pub(super) settings: &'d Settings,
+    pub(super) settings: Settings,
     /// The reviewer, and those that replace it. Their time limits also apply to the drafter.
-    pub(super) reviewers: &'d [Client],
-    pub(super) arguments: &'d Run,
-    pub(super) console: Console,
+    reviewers: Vec<Client>,
+    arguments: &'d Run,
+    console: Console,
 }
 
-impl Driver<'_> {
+impl<'d> Driver<'d> {
+    /// Makes a driver with the settings and reviewers of the project of a folder.
+    pub(super) fn new(
+        program: &'d Program,
+        folder: &Utf8Path,
+        arguments: &'d Run,
+    ) -> Result<Self, Failure> {
+        let root = locate::nearest(INFO.state, folder).root().to_owned();
+        let settings = loops::settings(INFO, &root, None)?;
+        let named = arguments.reviewer.as_deref();
+        check_choice(named, &settings, Caller::from_env().actor(false))?;
+        Ok(Self {
+            program,
+            reviewers: reviewers::choose(named, None, &settings, &root)?,
+            settings,
+            arguments,
+            console: Console::new("  ".to_owned(), arguments.json),
+        })
+    }
+
     /// Drives a loop to its end, or until it needs its user, and prints the outcome.
     pub(super) fn drive(&self, mut held: AnyLoop) -> CommandResult {
         let resumed = self.arguments.resume.as_ref();
@@ -99,7 +122,7 @@ impl Driver<'_> {
                 try_in_turn(held, &[&|held| Ok(held.revise(&settled)?.into())])
             }
             held => {
-                self.program.prepare(&held, self.settings, Actor::Hook);
+                self.program.prepare(&held, &self.settings, Actor::Hook);
                 PlanLoop.stop(held)
             }
         }
@@ -111,7 +134,7 @@ impl Driver<'_> {
             program: self.program,
             held,
             spec: &REVIEWING_REVIEW,
-            reviewers: self.reviewers,
+            reviewers: &self.reviewers,
         };
         let round = held.fields().round;
         let persona = persona(machine_personas(&TABLE), round).label;

@@ -3,14 +3,12 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use camino::Utf8PathBuf;
+use clap::{ArgMatches, Args, Command, CommandFactory as _, FromArgMatches, Parser};
 use claudex_loop::files::Lock;
 use claudex_loop::program::caller::{Caller, RUN, UNKNOWN};
-use claudex_loop::program::console::Console;
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
-use claudex_loop::program::settings::Settings;
-use claudex_loop::program::{NextAction, Program, locate, loops, review, reviewers};
+use claudex_loop::program::{NextAction, Program, locate, loops};
 use claudex_loop::store::OrIo as _;
 use claudex_loop::{Actor, LoopId, Store, text};
 
@@ -27,8 +25,9 @@ const LOCK: &str = "driver.lock";
 const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Take a plan document through the whole loop, outside Claude Code
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Parser)]
 #[command(
+    name = "run",
     after_help = "Exit codes: 0 complete, 4 stopped at max rounds or stalled, 5 the reviewer could not run, 6 another loop is active"
 )]
 pub(super) struct Run {
@@ -43,7 +42,7 @@ pub(super) struct Run {
     rounds: Option<u64>,
     /// The reviewer: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
     #[arg(long, value_name = "NAME")]
-    reviewer: Option<String>,
+    pub(super) reviewer: Option<String>,
     /// A command that revises the plan between rounds; it gets the findings on stdin
     #[arg(long, value_name = "COMMAND")]
     pub(super) drafter: Option<String>,
@@ -72,7 +71,7 @@ struct Changes {
 }
 
 pub(super) fn command() -> Command {
-    Run::augment_args(Command::new("run"))
+    Run::command()
 }
 
 /// Adds the flags of `--changes` to `review`.
@@ -88,9 +87,9 @@ pub(super) fn review_arguments(review: Command) -> Command {
 pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
     let arguments = Run::from_arg_matches(matches)?;
     if let Some(id) = &arguments.resume {
-        let (held, lock) = reopen(id)?;
-        let root = held.raw().store().root().to_owned();
-        return drive(program, &root, &arguments, |_| Ok((held, lock)));
+        let (held, _lock) = reopen(id)?;
+        let root = held.raw().store().root();
+        return Driver::new(program, root, &arguments)?.drive(held);
     }
     let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
     let (plan, topic) = start::read_plan(&loops::here()?, plan)?;
@@ -101,9 +100,9 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
     ];
     fields.extend(arguments.rounds.map(|rounds| ("max_rounds", rounds.into())));
     let folder = plan.parent().unwrap_or(&plan);
-    drive(program, folder, &arguments, |settings| {
-        start::begin(program, Mode::Plan, fields, folder, matches, settings)
-    })
+    let driver = Driver::new(program, folder, &arguments)?;
+    let (held, _lock) = start::begin(&driver, Mode::Plan, fields, folder, matches)?;
+    driver.drive(held)
 }
 
 pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> CommandResult {
@@ -119,32 +118,8 @@ pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> CommandRes
         ..Run::default()
     };
     let here = loops::here()?;
-    drive(program, &here, &arguments, |settings| {
-        start::begin(program, Mode::Review, fields, &here, matches, settings)
-    })
-}
-
-/// Begins a loop with valid settings and a reviewer, and drives it to its end.
-fn drive(
-    program: &Program,
-    folder: &Utf8Path,
-    arguments: &Run,
-    begin: impl FnOnce(&Settings) -> Result<(AnyLoop, Lock), Failure>,
-) -> CommandResult {
-    let root = locate::nearest(INFO.state, folder).root().to_owned();
-    let settings = loops::settings(INFO, &root, None)?;
-    let named = arguments.reviewer.as_deref();
-    review::check_choice(named, &settings, Caller::from_env().actor(false))?;
-    let reviewers = reviewers::choose(named, None, &settings, &root)?;
-
-    let (held, _lock) = begin(&settings)?;
-    let driver = Driver {
-        program,
-        settings: &settings,
-        reviewers: &reviewers,
-        arguments,
-        console: Console::new("  ".to_owned(), arguments.json),
-    };
+    let driver = Driver::new(program, &here, &arguments)?;
+    let (held, _lock) = start::begin(&driver, Mode::Review, fields, &here, matches)?;
     driver.drive(held)
 }
 

@@ -6,15 +6,16 @@ use claudex_loop::digest::sha256;
 use claudex_loop::files::{Lock, MAX_BYTES, UntrustedError, folder_of, optional};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::program::settings::{MAX_ROUNDS_LIMIT, Settings};
+use claudex_loop::program::settings::MAX_ROUNDS_LIMIT;
 use claudex_loop::program::start::{StartRequest, begin_loop};
-use claudex_loop::program::{Program, locate, loops};
+use claudex_loop::program::{locate, loops};
 use claudex_loop::review::changes::{self, Since};
 use claudex_loop::review::prompt;
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, Beginning, text};
 use serde_json::Value;
 
+use super::drive::Driver;
 use super::{AnyLoop, INFO, Mode, run};
 
 /// The default name of the plan's file.
@@ -199,12 +200,11 @@ fn open_continued(named: &str) -> Result<AnyLoop, Failure> {
 
 /// Starts a loop of `run` or `review --changes` in a folder of its project, and locks it.
 pub(super) fn begin(
-    program: &Program,
+    driver: &Driver<'_>,
     mode: Mode,
     fields: Vec<(&'static str, Value)>,
     folder: &Utf8Path,
     arguments: &ArgMatches,
-    settings: &Settings,
 ) -> Result<(AnyLoop, Lock), Failure> {
     let store = locate::for_start(INFO.state, folder);
     let request = StartRequest {
@@ -216,7 +216,7 @@ pub(super) fn begin(
         beginning: Beginning::now(RUN),
         actor: Actor::Person,
     };
-    let begun = begin_loop(program, request, settings);
+    let begun = begin_loop(driver.program, request, &driver.settings);
     let (held, _) = begun.map_err(|failure| match failure.exit {
         Exit::Refused => failure.exiting(Exit::Active),
         _ => failure,
