@@ -46,11 +46,11 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Comman
         attempts::note(&store, &id, actor, &tried, USERS_CHOICE);
     })?;
     let phase = raw.phase_info();
-    let Some(spec) = phase.review() else {
-        let problem = format!(
-            "loop {id} is in phase {}, where nothing is reviewed",
-            phase.name
-        );
+    let review = phase.review().map(|spec| (raw, spec));
+    let reviewers = &reviewers::choose(named, review, &settings, store.root())?;
+    let Some((_, spec)) = review else {
+        let name = phase.name;
+        let problem = format!("loop {id} is in phase {name}, where nothing is reviewed");
         let help = format!("`{} status` shows what the loop waits for", info.program);
         return Err(Failure::refuse(problem, &help));
     };
@@ -58,7 +58,7 @@ pub(super) fn review(program: &Program, arguments: &arguments::Review) -> Comman
         program,
         held: &*held,
         spec,
-        reviewers: &reviewers::choose(named, Some((raw, spec)), &settings, store.root())?,
+        reviewers,
     };
     review.run_and_print()
 }
