@@ -82,8 +82,7 @@ fn parse_start(call: &Call) -> Result<Start, Failure> {
             let problem = format!(
                 "expected max_reviews=0 to {MAX_REVIEWS}, or tdd=true or false, found “{found}”"
             );
-            let help =
-                "for example: max_reviews=4; without it there are at most 8 reviews per cycle";
+            let help = "without these words it is max_reviews=8 tdd=false";
             return Err(call.usage(problem, help));
         }
         rest = after.trim_start();
