@@ -35,7 +35,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Comm
     loops::person_only(info, actor, "rollback", None)?;
     let program = info.program;
     let folders = StateFolders::find_here(info.state)?;
-    let mut loops = folders.list(Store::list);
+    let mut loops = folders.list(|store| store.list().collect());
     loops.extend(folders.list(Store::list_foreign));
     if loops.is_empty() {
         out::line("No loops to archive.");

@@ -95,8 +95,7 @@ pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, LoopId)>, Failure
     let folders = StateFolders::find_here(info.state)?;
     let mut loops = folders.newest(Store::list_active);
     if loops.is_empty() {
-        loops = folders.newest(Store::list);
-        loops.truncate(1);
+        loops.extend(folders.last_changed());
     }
     Ok(loops.into_iter().map(FoundLoop::into_parts).collect())
 }

@@ -13,7 +13,6 @@ use super::info::ProgramInfo;
 use super::locate::{self, FoundLoop, StateFolders};
 use super::plugin::commands::loop_rules;
 use crate::hooks::{HookOutput, Input, Permission};
-use crate::store::Store;
 
 pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
     let permission = Some(decide(program, input)?);
@@ -27,7 +26,8 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
 fn decide(program: &Program, input: &Input) -> Option<Permission> {
     let argument = |name: &str| input.tool_input.as_ref()?.get(name)?.as_str();
     // A finished loop counts: the agent asks once more for the next step.
-    let mut loops = StateFolders::find_for_hook(program.info.state, input).list(Store::list);
+    let folders = StateFolders::find_for_hook(program.info.state, input);
+    let mut loops = folders.list(|store| store.list().collect());
     loops.retain(|one| one.is_usable() && one.session.is_some() && one.session == input.session_id);
     if loops.is_empty() {
         return None;

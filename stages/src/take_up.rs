@@ -104,8 +104,9 @@ pub(crate) fn take_up(program: &Program) -> CommandResult {
 
 /// Returns this program's pipeline in the project: the active one, or else one that has ended.
 fn own_pipeline(store: &Store) -> Option<ListedLoop> {
-    let listed = store.list().into_iter();
-    let own = listed.filter(|one| store.loop_folder(&one.id).exists());
+    let own = store
+        .list()
+        .filter(|one| store.loop_folder(&one.id).exists());
     own.max_by_key(|one| !one.terminal)
 }
 

@@ -1,5 +1,6 @@
 //! Moves loops to `archive/<id>/` and back. The archive of a loop is complete and never pruned.
 
+use std::cmp::Reverse;
 use std::io;
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +9,7 @@ use camino::Utf8Path;
 use super::entry::Record;
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
-use super::list::{ListedLoop, newest_first};
+use super::list::ListedLoop;
 use super::state_folder::{ARCHIVE, LOCK, SIDECARS, Store};
 use crate::files::Folder;
 
@@ -93,8 +94,8 @@ impl Store {
     }
 
     fn listed_in_archive(&self, id: &LoopId) -> Option<ListedLoop> {
-        let mut listed = self.archived_store(id.as_str()).list().into_iter();
-        listed.find(|one| one.id == *id)
+        let store = self.archived_store(id.as_str());
+        store.list_each([id.clone()]).next()
     }
 
     /// Returns the archived loops that are not over, newest first.
@@ -104,7 +105,9 @@ impl Store {
             .iter()
             .flat_map(|name| LoopId::parse(name, self.spec.ids));
         let listed = ids.filter_map(|id| self.listed_in_archive(&id));
-        newest_first(listed.filter(|one| !one.terminal))
+        let mut unfinished: Vec<_> = listed.filter(|one| !one.terminal).collect();
+        unfinished.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
+        unfinished
     }
 
     /// Returns the number of loops in the archive, those that are over included.
@@ -121,13 +124,12 @@ impl Store {
             let may_move = one.problem.is_none() || !self.has_journal(&one.id);
             may_move && !one.terminal && is_old && !self.is_running(&one.id)
         };
-        self.archive_each(self.list().into_iter().filter(is_stale))
+        self.archive_each(self.list().filter(is_stale))
     }
 
     pub(super) fn archive_finished(&self, newest: usize) {
-        let listed = self.list().into_iter();
-        let finished = listed.filter(|one| one.problem.is_none() && one.terminal);
-        self.archive_each(finished.skip(newest));
+        let is_finished = |one: &ListedLoop| one.problem.is_none() && one.terminal;
+        self.archive_each(self.list().filter(is_finished).skip(newest));
     }
 
     fn archive_each(&self, loops: impl Iterator<Item = ListedLoop>) -> Vec<LoopId> {

@@ -1,6 +1,5 @@
 //! Listing the loops of a state folder, without a lock and without a change.
 
-use std::cmp::Reverse;
 use std::time::SystemTime;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -32,9 +31,10 @@ pub struct ListedLoop {
 }
 
 impl Store {
-    /// Returns every loop with a journal or document and its problem, newest first. Writes nothing.
-    pub fn list(&self) -> Vec<ListedLoop> {
-        self.list_each(self.journals().list().into_iter())
+    /// Returns every loop with a journal or document and its problem, newest first. Opens each only
+    /// when the iterator reaches it. Writes nothing.
+    pub fn list(&self) -> impl Iterator<Item = ListedLoop> {
+        self.list_each(self.journals().list())
     }
 
     /// Returns the loops of [`Store::list`] that are not over. Opens none that this user ended.
@@ -43,9 +43,7 @@ impl Store {
         let is_over = |id: &LoopId| self.sealer(id).is_ok_and(|sealer| sealer.mark(id).over);
         let mut ids = self.journals().list();
         ids.retain(|id| !is_over(id));
-        let mut active = self.list_each(ids.into_iter());
-        active.retain(|one| !one.terminal);
-        active
+        self.list_each(ids).filter(|one| !one.terminal).collect()
     }
 
     /// Returns the state files that were made by hand: those whose name is not an id.
@@ -54,10 +52,18 @@ impl Store {
         let stems = names.iter().filter_map(|name| self.document_stem(name));
         let foreign = stems.filter(|stem| LoopId::parse(stem, self.spec.ids).is_err());
         self.list_each(foreign.map(LoopId::from_file_stem))
+            .collect()
     }
 
-    fn list_each(&self, ids: impl Iterator<Item = LoopId>) -> Vec<ListedLoop> {
-        newest_first(ids.filter_map(|id| self.list_one(id)))
+    pub(super) fn list_each(
+        &self,
+        ids: impl IntoIterator<Item = LoopId>,
+    ) -> impl Iterator<Item = ListedLoop> {
+        let timed = |id: LoopId| Some((self.modified(&id)?, id));
+        let mut newest_last: Vec<_> = ids.into_iter().filter_map(timed).collect();
+        newest_last.sort_unstable();
+        let newest_first = newest_last.into_iter().rev();
+        newest_first.filter_map(|(modified, id)| self.list_one(id, modified))
     }
 
     /// Returns the names in the state folder or one below it, or nothing if it cannot be read.
@@ -72,9 +78,8 @@ impl Store {
         (self.spec.file.is_none() && !stem.is_empty()).then_some(stem)
     }
 
-    fn list_one(&self, id: LoopId) -> Option<ListedLoop> {
+    fn list_one(&self, id: LoopId, modified: SystemTime) -> Option<ListedLoop> {
         let spec = self.spec;
-        let modified = self.modified(&id)?;
         let newest = self.newest(&id).map(|(newest, _)| newest);
         // If a loop cannot be opened, its document has some of this.
         let document = match &newest {
@@ -121,10 +126,4 @@ impl Store {
             None => document.or(journal),
         }
     }
-}
-
-pub(super) fn newest_first(loops: impl Iterator<Item = ListedLoop>) -> Vec<ListedLoop> {
-    let mut listed: Vec<ListedLoop> = loops.collect();
-    listed.sort_by_key(|one| Reverse((one.modified, one.id.clone())));
-    listed
 }

@@ -146,8 +146,7 @@ impl Store {
             return Err(self.conflict_with(id, None));
         }
         if is_taken {
-            let mut others = self.list().into_iter();
-            match others.find(|one| one.id != *id && one.path == path) {
+            match self.list().find(|one| one.id != *id && one.path == path) {
                 Some(other) if other.terminal => self.archive(&other.id)?,
                 Some(other) if other.problem.is_none() => {
                     return Err(self.conflict_with(&other.id, other.phase));

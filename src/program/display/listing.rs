@@ -68,7 +68,7 @@ pub(in crate::program) fn list(info: &ProgramInfo, json: bool) -> CommandResult 
     for line in folders.vanished(None) {
         out::note(&info.line(&line));
     }
-    let loops = folders.newest(Store::list);
+    let loops = folders.newest(|store| store.list().collect());
     let archived = folders.newest(Store::archived);
     let in_archive: usize = folders.stores.iter().map(Store::archived_count).sum();
     let finished = in_archive.saturating_sub(archived.len());

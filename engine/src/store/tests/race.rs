@@ -87,5 +87,5 @@ fn one_of_sixteen_starts_wins() {
         let is_active = matches!(error, StoreError::Active { .. });
         assert!(is_active, "{error}");
     }
-    assert_eq!(store.list().len(), 1);
+    assert_eq!(store.list().count(), 1);
 }

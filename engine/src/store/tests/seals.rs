@@ -100,7 +100,7 @@ fn journal_of_another_loop_or_user_is_not_ours() {
     let elsewhere = StateHome::at(store.root().join("another-home"));
     let anothers = Store::at(store.folder().into(), store.root().into(), &SPEC, elsewhere);
     assert!(why(&anothers, &id).contains("was not written by you"));
-    let mut listed = anothers.list().into_iter();
+    let mut listed = anothers.list();
     assert!(listed.all(|one| one.problem.is_some()));
 }
 
@@ -218,7 +218,7 @@ fn damaged_key_is_named_and_never_replaced() {
         fs::write(&key, damaged).unwrap();
         let root = store.root().to_owned();
         let store = Store::at(store.folder().to_owned(), root.clone(), &SPEC, home(&root));
-        let id = store.list()[0].id.clone();
+        let id = store.list().next().unwrap().id;
         let error = store.open(&id).unwrap_err().to_string();
         assert!(
             error.contains("your key") && error.contains("adopt"),
