@@ -57,7 +57,7 @@ fn search_failure(problem: &str, help: &str) -> Failure {
 /// Returns the store that has a loop: the archive or the folder itself.
 pub fn place_of(store: &Store, id: &LoopId) -> Store {
     if store.has_archived(id) {
-        store.archived_store(id.as_str())
+        store.archived_store(id)
     } else {
         store.clone()
     }
@@ -161,7 +161,7 @@ pub(super) fn open_found(program: &Program, id: Option<&str>) -> Result<HeldLoop
 /// # Errors
 /// Returns an error if `actor` is an agent and the loop belongs to another session.
 pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), Failure> {
-    for repair in raw.repairs() {
+    for repair in raw.record().repairs() {
         out::note(&info.line(repair));
     }
     let owner = owner(raw);

@@ -97,7 +97,7 @@ fn take(
         .app
         .open(&found.store, id, Actor::Person)
         .map_err(|error| error.to_string())?;
-    let repairs = held.raw().repairs();
+    let repairs = held.raw().record().repairs();
     if !repairs.is_empty() {
         output.user_note = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
     }

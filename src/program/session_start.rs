@@ -158,7 +158,7 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
     let phase = raw.phase_info().name;
     let waits_for = text::one_line(&action.waits_for, MAX_ACTION_CHARS);
     let place = format!("loop {id}{owner} is in phase {phase} and waits for {waits_for}.");
-    let repairs = raw.repairs().join("; ");
+    let repairs = raw.record().repairs().join("; ");
     if is_compacted {
         let message = program.render(&*held, last_message::find(raw), Variables::new());
         return HookOutput {

@@ -227,7 +227,7 @@ fn print(
     let info = program.info;
     let raw = held.raw();
     let state = text::exact(raw.store().path_of(raw.id()));
-    let mut notes = raw.repairs().to_vec();
+    let mut notes = raw.record().repairs().to_vec();
     for id in archived {
         let resume = info.command(&format!("resume {id}"));
         notes.push(format!(

@@ -80,7 +80,7 @@ struct Stop<'a> {
 impl Stop<'_> {
     fn run_steps(&self, notes: &mut Vec<String>) -> Result<Decision, String> {
         let held = self.open()?;
-        notes.extend_from_slice(held.raw().repairs());
+        notes.extend_from_slice(held.raw().record().repairs());
 
         if let Some(reason) = self.reason_not_to_drive(held.raw(), notes) {
             self.found.log(&format!("{LET_END}{reason}"));

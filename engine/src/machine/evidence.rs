@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Raw;
 
-/// The evidence that `requires` of an edge asks for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The evidence that `requires` of an edge asks for. Each one also serves for those before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Requirement {
     /// This round was reviewed.
@@ -56,11 +56,9 @@ impl EvidenceRecord {
         let Some(shown) = shown else {
             return Some("none was shown".to_owned());
         };
-        let is_enough = shown.kind == required
-            || (shown.kind, required) == (Requirement::Settled, Requirement::Reviewed);
         if shown.loop_id != raw.id().as_str() {
             Some(format!("the evidence belongs to loop {}", shown.loop_id))
-        } else if !is_enough {
+        } else if shown.kind < required {
             Some(format!("only {} was shown", shown.kind))
         } else if shown.revision != raw.record().revision {
             Some("the evidence is of another revision of the loop".to_owned())

@@ -144,7 +144,6 @@ impl<M: Machine> Held<M> {
                 // The store writes the engine's other fields.
                 _ if field.name == names.phase => table.phases[phase].stored.into(),
                 _ if Some(field.name) == names.mode => mode.name.into(),
-                _ if Some(field.name) == names.run => "".into(),
                 None => mode.start_value(field),
             };
             fields.insert(field.name.to_owned(), value);

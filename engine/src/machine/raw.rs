@@ -166,11 +166,6 @@ impl Raw {
         self.actor
     }
 
-    /// Returns the repairs of opening it.
-    pub fn repairs(&self) -> &[String] {
-        self.record().repairs()
-    }
-
     /// Returns the edge that led here, if this process took one.
     pub fn last_edge(&self) -> Option<EdgeAt> {
         self.last_edge

@@ -94,7 +94,7 @@ impl Store {
     }
 
     fn listed_in_archive(&self, id: &LoopId) -> Option<ListedLoop> {
-        let store = self.archived_store(id.as_str());
+        let store = self.archived_store(id);
         store.list_each([id.clone()]).next()
     }
 

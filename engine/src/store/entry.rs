@@ -228,11 +228,6 @@ impl Record {
         &self.repairs
     }
 
-    /// Returns the bytes of its document.
-    pub fn document(&self) -> &[u8] {
-        &self.document
-    }
-
     /// Returns a field's value, or its initial one if the loop does not have it.
     pub(crate) fn value(&self, field: &FieldInfo) -> Result<Json, String> {
         match self.field(field.name) {

@@ -52,8 +52,6 @@ pub struct Store {
     pub(super) spec: &'static StateSpec,
     pub(super) folder: Utf8PathBuf,
     pub(super) root: Utf8PathBuf,
-    /// Below it no symlink is followed: the root, or a state folder outside of it.
-    base: Utf8PathBuf,
     pub(super) home: StateHome,
     /// The state folder, also if this is the folder of an archived loop below it.
     pub(super) top: Utf8PathBuf,
@@ -80,10 +78,8 @@ impl Store {
         // One spelling: the folder is compared with the path that the state home keeps.
         let folder: Utf8PathBuf = folder.components().collect();
         let root: Utf8PathBuf = root.components().collect();
-        let is_inside = folder.starts_with(&root);
         Self {
             spec,
-            base: if is_inside { &root } else { &folder }.clone(),
             top: folder.clone(),
             folder,
             root,
@@ -118,9 +114,9 @@ impl Store {
 
     /// Returns the store on the folder of an archived loop.
     #[must_use]
-    pub fn archived_store(&self, id: &str) -> Self {
+    pub fn archived_store(&self, id: &LoopId) -> Self {
         Self {
-            folder: self.folder.join(ARCHIVE).join(id),
+            folder: self.folder.join(ARCHIVE).join(id.as_str()),
             ..self.clone()
         }
     }
@@ -153,7 +149,7 @@ impl Store {
     }
 
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
-        let archived = self.archived_store(id.as_str()).open_folder().is_ok();
+        let archived = self.archived_store(id).open_folder().is_ok();
         let below = if archived { ARCHIVE } else { "" };
         StoreError::NotFound {
             id: id.to_string(),
@@ -204,7 +200,16 @@ impl Store {
 
     /// Returns whether projects share the folder, because it is outside of the root.
     pub(super) fn is_shared(&self) -> bool {
-        !self.folder.starts_with(&self.root)
+        !self.top.starts_with(&self.root)
+    }
+
+    /// Returns the folder below which no symlink is followed: the root, or the shared folder.
+    fn base(&self) -> &Utf8Path {
+        if self.is_shared() {
+            &self.top
+        } else {
+            &self.root
+        }
     }
 
     /// Returns the document of a loop.
@@ -240,8 +245,8 @@ impl Store {
     }
 
     pub(super) fn open_below_base(&self, path: &Utf8Path) -> io::Result<Folder> {
-        let below = path.strip_prefix(&self.base).unwrap_or(path);
-        Folder::open(&self.base)?.subfolder(below)
+        let base = self.base();
+        Folder::open(base)?.subfolder(path.strip_prefix(base).unwrap_or(path))
     }
 
     /// Opens the folder for the files of a loop in the same way.
@@ -251,7 +256,7 @@ impl Store {
 
     /// Opens the folder of a file. No symlink is followed below the root and the state folder.
     pub fn folder_of(&self, path: &Utf8Path) -> io::Result<(Folder, String)> {
-        folder_of(&[&self.root, &self.base], path)
+        folder_of(&[&self.root, &self.top], path)
     }
 
     /// Reads a file of the project or of a loop. See [`Store::folder_of`].
@@ -306,7 +311,7 @@ impl Store {
     pub(super) fn make(&self) -> Result<(), StoreError> {
         self.refusal().map_or(Ok(()), Err)?;
         let make = || {
-            let here = make_all(&self.base, &self.folder)?;
+            let here = make_all(self.base(), &self.folder)?;
             let has_rules = here.metadata(IGNORE)?.is_some_and(|found| found.size > 0);
             // The project itself is not to be ignored.
             if !has_rules && self.folder != self.root {

@@ -20,7 +20,7 @@ const LIST: Message = template!("list.txt");
 
 /// Returns a row for a loop in a folder of active loops or, if `archived`, in the archive.
 fn row(machine: &'static Table, listed: &FoundLoop, archived: bool) -> Json {
-    let archive = archived.then(|| listed.store.archived_store(listed.id.as_str()));
+    let archive = archived.then(|| listed.store.archived_store(&listed.id));
     let store = archive.as_ref().unwrap_or(&listed.store);
     let entries = store.journal(&listed.id).unwrap_or_default();
     let past = LoopHistory::new(machine, entries.into());

@@ -37,7 +37,7 @@ pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandR
         let store = store.read_only();
         match program.app.open(&store, &id, Actor::Person) {
             Ok(held) => {
-                problems.extend_from_slice(held.raw().repairs());
+                problems.extend_from_slice(held.raw().record().repairs());
                 let settings = Settings::load(info, store.root()).unwrap_or_else(|error| {
                     problems.push(error.to_string());
                     Settings::defaults(info)

@@ -117,6 +117,6 @@ fn lose_power(seed: u64) {
         assert_eq!(opened.revision, expected, "schedule {schedule}");
         assert_eq!(opened.count("round"), Some(expected), "schedule {schedule}");
         let again = fs::read(store.path_of(&id)).unwrap();
-        assert_eq!(again, opened.document(), "schedule {schedule}");
+        assert_eq!(again, opened.document, "schedule {schedule}");
     }
 }

@@ -57,7 +57,7 @@ fn forged_and_torn_lines_do_not_exist() {
         assert_eq!(store.journal(&id).unwrap().len(), 3, "{behind:?}");
         write(&store, &id, &written);
         forget_mark(&store);
-        fs::write(store.path_of(&id), held.document()).unwrap();
+        fs::write(store.path_of(&id), &held.document).unwrap();
     }
 }
 
@@ -143,7 +143,7 @@ fn journal_cut_in_its_last_line_is_at_the_change_before() {
     let after = advance(&store, &held, 2);
     let journal = lines(&store, &id).concat();
     for cut in whole.len()..journal.len() {
-        for document in [&before[..], after.document()] {
+        for document in [&before[..], &after.document] {
             fs::write(store.journal_path(&id), &journal[..cut]).unwrap();
             fs::write(store.path_of(&id), document).unwrap();
             // The crash came before the mark.
