@@ -9,7 +9,7 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
 use super::{locate, loops, open_error, out, start};
 use crate::machine::{Beginning, Refusal};
-use crate::store::{IdForm, LoopId, MAX_BYTES, Store};
+use crate::store::{IdForm, LoopId, MAX_DOCUMENT_BYTES, Store};
 use crate::{files, text};
 
 /// Imports the document of a file, for a command. `convert` makes it one of this program.
@@ -34,7 +34,9 @@ pub fn import(
     let unread =
         |error: std::io::Error| refused(error.to_string(), "name a state document of this program");
     let unfit = |why: String| {
-        let help = format!("fix it, save it as UTF-8 of at most {MAX_BYTES} bytes, and try again");
+        let help = format!(
+            "fix it, save it as UTF-8 of at most {MAX_DOCUMENT_BYTES} bytes, and try again"
+        );
         refused(why, &help)
     };
 

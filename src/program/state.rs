@@ -22,7 +22,7 @@ use crate::machine::Actor;
 use crate::review::evidence::EvidencePolicy;
 use crate::review::personas::{machine_personas, persona};
 use crate::store::{
-    Document, Form, LoopId, MAX_BYTES, OrIo as _, StateHome, StateSpec, Store, StoreError,
+    Document, Form, LoopId, MAX_DOCUMENT_BYTES, OrIo as _, StateHome, StateSpec, Store, StoreError,
     is_field_name, parse_plain,
 };
 
@@ -186,7 +186,7 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Comma
 /// Reads a document in the machine's format if it has its extension, else in that of scripts.
 fn read(spec: &StateSpec, path: &Utf8Path) -> Result<Document, Failure> {
     with_folder("read", path, |folder, name| {
-        let bytes = folder.read(name, MAX_BYTES as u64)?;
+        let bytes = folder.read(name, MAX_DOCUMENT_BYTES as u64)?;
         if path.extension() == Some(spec.extension) {
             spec.parse(&bytes)
         } else {
@@ -234,7 +234,7 @@ fn change(
             let why = format!("another process has locked {}", folder.path().join(LOCK));
             io::Error::new(ErrorKind::TimedOut, why)
         })?;
-        let bytes = folder.read(name, MAX_BYTES as u64);
+        let bytes = folder.read(name, MAX_DOCUMENT_BYTES as u64);
         let document = bytes.and_then(|bytes| Document::parse(Form::Lines, &[], &bytes));
         let machine = document.as_ref().ok().and_then(|found| found.text(MACHINE));
         if let Some(machine) = machine {

@@ -240,13 +240,8 @@ impl Folder {
     ) -> io::Result<()> {
         kill_point();
         let old = check_name(name)?;
-        Ok(renameat_with(
-            &self.fd,
-            old,
-            &to.fd,
-            check_name(new)?,
-            flags,
-        )?)
+        let new = check_name(new)?;
+        Ok(renameat_with(&self.fd, old, &to.fd, new, flags)?)
     }
 
     /// Removes a file, or a symlink itself.

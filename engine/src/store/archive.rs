@@ -10,7 +10,7 @@ use super::entry::Record;
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::list::ListedLoop;
-use super::state_folder::{ARCHIVE, LOCK, SIDECARS, Store};
+use super::state_folder::{ARCHIVE, LOCK, Store};
 use crate::files::Folder;
 
 /// The archive's folder with an empty file for each unfinished loop, so that no other is opened.
@@ -78,14 +78,6 @@ impl Store {
             .subfolder(UNFINISHED)
             .and_then(|unfinished| unfinished.remove(id.as_str()));
         Ok(())
-    }
-
-    /// Returns the names of the files and the folder of a loop, first its document in the folder.
-    fn file_names(&self, id: &LoopId) -> Vec<String> {
-        let document = self.spec.file.is_none().then(|| self.document_name(id));
-        let sidecars = SIDECARS.iter().map(|suffix| format!("{id}{suffix}"));
-        let files = document.into_iter().chain(sidecars);
-        files.chain([id.to_string()]).collect()
     }
 
     /// Returns whether a loop is in the archive.

@@ -12,7 +12,7 @@ use super::spec::Form;
 use super::value::{Fields, escape_hidden, parse_plain, to_count, to_plain, to_scalar};
 
 /// The largest document that is read, in bytes.
-pub const MAX_BYTES: usize = 1024 * 1024;
+pub const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
 /// The most YAML that is read of one document, in bytes.
 const MAX_YAML_BYTES: usize = 256 * 1024;
 /// The most open brackets, as many as the YAML reader accepts. Each one slows every byte.
@@ -40,8 +40,8 @@ pub struct Document {
 impl Document {
     /// Reads a document of a machine with these fields.
     pub fn parse(form: Form, fields: &'static [FieldInfo], bytes: &[u8]) -> io::Result<Self> {
-        if bytes.len() > MAX_BYTES {
-            return Err(invalid(format!("has more than {MAX_BYTES} bytes")));
+        if bytes.len() > MAX_DOCUMENT_BYTES {
+            return Err(invalid(format!("has more than {MAX_DOCUMENT_BYTES} bytes")));
         }
         let text = std::str::from_utf8(bytes).map_err(|error| {
             invalid(format!("is not UTF-8 from byte {} on", error.valid_up_to()))

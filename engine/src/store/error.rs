@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind};
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
+use super::id::LoopId;
+use super::state_folder::{ARCHIVE, Store};
 use crate::files::{UNTRUSTED_HELP, UntrustedError};
 use crate::text::shown;
 
@@ -141,6 +143,43 @@ impl StoreError {
             doing,
             path,
             source,
+        }
+    }
+}
+
+impl Store {
+    pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
+        let archived = self.archived_store(id).open_folder().is_ok();
+        let below = if archived { ARCHIVE } else { "" };
+        StoreError::NotFound {
+            id: id.to_string(),
+            folder: self.folder.join(below),
+            archived,
+        }
+    }
+
+    pub(super) fn not_ours(&self, id: &LoopId, why: WhyNotOurs) -> StoreError {
+        StoreError::NotOurs {
+            id: id.to_string(),
+            path: self.path_of(id),
+            why,
+        }
+    }
+
+    pub(super) fn foreign_journal(&self, id: &LoopId, why: impl Into<String>) -> StoreError {
+        StoreError::NotOurs {
+            id: id.to_string(),
+            path: self.folder.clone(),
+            why: WhyNotOurs::Journal(why.into()),
+        }
+    }
+
+    /// Makes the error of another loop in the way, or, without a phase, of an id that is taken.
+    pub(super) fn conflict_with(&self, id: &LoopId, phase: Option<String>) -> StoreError {
+        StoreError::Active {
+            id: id.to_string(),
+            phase,
+            folder: self.folder.clone(),
         }
     }
 }

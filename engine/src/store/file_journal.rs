@@ -9,13 +9,14 @@ use super::entry::{ChangeEntry, Entry};
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::journal::{Journal, Tail, check_order, lock};
+use super::loop_files::JOURNAL;
+use super::mark::Mark;
 use super::seal::{Line, Sealer};
-use super::state_folder::{JOURNAL, LOCK, START_LOCK, Store};
-use super::state_home::Mark;
+use super::state_folder::{LOCK, START_LOCK, Store};
 use crate::files::{Folder, MAX_BYTES, PreparedFile, kill_point, make_all, optional};
 
 /// The most bytes of a journal.
-const MAX_JOURNAL: u64 = 64 * 1024 * 1024;
+const MAX_JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
 /// The finding about a journal without a line of this user.
 const NOT_WRITTEN: &str = "its journal was not written by you on this machine";
 
@@ -103,7 +104,7 @@ impl Store {
         let mark = sealer.mark(id);
         let length = file.metadata().or_io("read", &path)?.len();
         let lines = sealer
-            .read_lines(id, &file, length.min(MAX_JOURNAL), since)
+            .read_lines(id, &file, length.min(MAX_JOURNAL_BYTES), since)
             .or_io("read", &path)?
             .ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))?;
         match lines.last().map_or(0, |line| line.end) {
@@ -208,7 +209,7 @@ impl Journal for Store {
         let seal = sealed.sealer.seal(id, before, end, &json);
         let line = [&*json, b"\t", seal.as_bytes(), b"\n"].concat();
         let bytes = end + line.len() as u64;
-        if bytes > MAX_JOURNAL {
+        if bytes > MAX_JOURNAL_BYTES {
             return Err(StoreError::Full { path });
         }
         sealed.append_line(&line).or_io("write", &path)?;

@@ -72,12 +72,6 @@ impl Store {
         names.unwrap_or_default()
     }
 
-    /// Returns the name of a document in the state folder without its extension.
-    pub(super) fn document_stem<'n>(&self, name: &'n str) -> Option<&'n str> {
-        let stem = name.strip_suffix(self.spec.extension)?.strip_suffix('.')?;
-        (self.spec.file.is_none() && !stem.is_empty()).then_some(stem)
-    }
-
     fn list_one(&self, id: LoopId, modified: SystemTime) -> Option<ListedLoop> {
         let spec = self.spec;
         let newest = self.newest(&id).map(|(newest, _)| newest);
@@ -106,24 +100,5 @@ impl Store {
             root: text(spec.fields.root),
             problem: newest.err().map(|error| error.to_string()),
         })
-    }
-
-    /// Returns the time when a loop was last changed or touched: that of its document, or, if that
-    /// is the user's file, the later one of journal and document.
-    fn modified(&self, id: &LoopId) -> Option<SystemTime> {
-        if self.is_in_memory() {
-            return Some(SystemTime::UNIX_EPOCH);
-        }
-        let time = |path: &Utf8Path| {
-            let (folder, name) = self.folder_of(path).ok()?;
-            Some(folder.metadata(&name).ok()??.modified)
-        };
-        let journal = time(&self.journal_path(id));
-        let document = time(&self.path_of(id));
-        match self.spec.file {
-            // Without a journal it is only a file of the user.
-            Some(_) => journal.and(journal.max(document)),
-            None => document.or(journal),
-        }
     }
 }

@@ -12,7 +12,7 @@ use sha2::Sha256;
 
 use super::entry::Entry;
 use super::id::LoopId;
-use super::state_home::MARKS;
+use super::mark::MARKS;
 use crate::digest::hex;
 use crate::files::Folder;
 

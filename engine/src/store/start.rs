@@ -7,8 +7,9 @@ use super::document::Document;
 use super::entry::{Change, ChangeEntry, Record, set_held};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
+use super::loop_files::PROCESS_ID;
 use super::spec::Active;
-use super::state_folder::{SIDECARS, Store};
+use super::state_folder::Store;
 use super::value::{Fields, to_plain};
 
 /// The finished loops that a start leaves in the folder. Older ones are archived.
@@ -104,7 +105,7 @@ impl Store {
             }
             // The loop has begun, and no full disk takes that back.
             let pid = format!("{}\n", std::process::id());
-            let _ = self.write_beside(&id, SIDECARS[0], pid.as_bytes());
+            let _ = self.write_beside(&id, PROCESS_ID, pid.as_bytes());
             self.archive_finished(MAX_FINISHED);
         }
         Ok(record)

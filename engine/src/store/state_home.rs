@@ -1,14 +1,12 @@
-//! The folder of this user's own state, outside every project: the key, the paths and ids of state
-//! folders, and a mark of each loop.
+//! The folder of this user's own state, outside every project: the key, and the paths and ids of
+//! state folders. `mark.rs` keeps the marks of loops in it.
 
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::{Deserialize, Serialize};
 
 use super::error::{OrIo as _, StoreError};
-use super::id::LoopId;
+use super::mark::MARKS;
 use super::seal::Sealer;
 use super::state_folder::{LOCK_TIMEOUT, Store};
 use crate::digest::{random_hex, sha256};
@@ -22,28 +20,13 @@ const PROJECT: &str = "project";
 const PROJECT_DIGITS: usize = 32;
 const PROJECTS: &str = "projects";
 const BY_PATH: &str = "by-path";
-pub(super) const MARKS: &str = "marks";
-/// The length of a mark, in bytes, without its line feed.
-const MARK_BYTES: usize = 63;
 /// The most bytes of a file that is kept here.
-const MAX_BYTES: u64 = 16 * 1024;
+const MAX_FILE_BYTES: u64 = 16 * 1024;
 
 /// The folder of this user's own state of a program. It has the program's name, and is in
 /// `XDG_STATE_HOME` if that is an absolute path, else in `.local/state` of an absolute `HOME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateHome(Option<Utf8PathBuf>);
-
-/// The mark of a loop in the state home. A journal that is shorter lost lines.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Mark {
-    /// The length of the journal after its last line, in bytes.
-    pub(super) bytes: u64,
-    /// Whether the loop is over. A listing of active loops does not open it then.
-    pub(super) over: bool,
-    /// Whether the user paused the loop: no stop drives it.
-    pub(super) paused: bool,
-}
 
 impl StateHome {
     /// Makes the state home at a folder.
@@ -155,7 +138,7 @@ fn read_project(folder: &Folder) -> io::Result<Option<String>> {
 
 /// Reads a file of hexadecimal digits. Returns `None` if it has something else.
 fn read_hex(folder: &Folder, name: &str, digits: usize) -> io::Result<Option<String>> {
-    let text = String::from_utf8(folder.read(name, MAX_BYTES)?).unwrap_or_default();
+    let text = String::from_utf8(folder.read(name, MAX_FILE_BYTES)?).unwrap_or_default();
     let hex = text.trim_end();
     let is_hex = hex.len() == digits && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
     Ok(is_hex.then(|| hex.to_owned()))
@@ -163,7 +146,11 @@ fn read_hex(folder: &Folder, name: &str, digits: usize) -> io::Result<Option<Str
 
 /// Reads a file in a folder of the state home. One that cannot be read is not known.
 fn read_text(home: &Folder, folder: &str, name: &str) -> Option<String> {
-    let bytes = home.subfolder(folder).ok()?.read(name, MAX_BYTES).ok()?;
+    let bytes = home
+        .subfolder(folder)
+        .ok()?
+        .read(name, MAX_FILE_BYTES)
+        .ok()?;
     String::from_utf8(bytes).ok()
 }
 
@@ -196,31 +183,6 @@ impl Sealer {
     pub(super) fn keep_path(&self, path: &Utf8Path) -> io::Result<()> {
         write_text(&self.home, PROJECTS, &self.project, path.as_str())?;
         write_text(&self.home, BY_PATH, &sha256(path.as_str()), &self.project)
-    }
-
-    /// Returns the mark of a loop, or nothing if it cannot be read.
-    pub(super) fn mark(&self, id: &LoopId) -> Mark {
-        let read = || {
-            let file = self.marks.as_ref()?.file(&self.mark_name(id)).ok()?;
-            let mut text = [0; MARK_BYTES];
-            file.read_exact_at(&mut text, 0).ok()?;
-            serde_json::from_slice(&text).ok()
-        };
-        read().unwrap_or_default()
-    }
-
-    fn mark_name(&self, id: &LoopId) -> String {
-        format!("{}-{id}", self.project)
-    }
-
-    /// Keeps the mark of a loop, not synced. Written in place, because a new file costs more. Marks
-    /// have one length, so that a reader finds the old or the new one.
-    pub(super) fn set_mark(&self, id: &LoopId, mark: &Mark) -> io::Result<()> {
-        let text = format!("{:<MARK_BYTES$}\n", serde_json::to_string(mark)?);
-        let make = || self.home.make_private(MARKS);
-        let marks = self.marks.clone().map_or_else(make, Ok)?;
-        let file = marks.file_or_new(&self.mark_name(id))?;
-        file.write_all_at(text.as_bytes(), 0)
     }
 }
 

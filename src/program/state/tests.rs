@@ -5,7 +5,11 @@ use crate::store::parse_plain;
 
 fn read_field(path: &Utf8Path, field: &str) -> Result<Option<String>, Failure> {
     let document = with_folder("read", path, |folder, name| {
-        Document::parse(Form::Lines, &[], &folder.read(name, MAX_BYTES as u64)?)
+        Document::parse(
+            Form::Lines,
+            &[],
+            &folder.read(name, MAX_DOCUMENT_BYTES as u64)?,
+        )
     })?;
     Ok(document.text(field))
 }

@@ -3,7 +3,7 @@
 use claudex_loop::Refusal;
 use claudex_loop::program::exit::Failure;
 use claudex_loop::program::{loops, open_error};
-use claudex_loop::store::{LoopId, MAX_BYTES, Store};
+use claudex_loop::store::{LoopId, MAX_DOCUMENT_BYTES, Store};
 use serde_json::{Map, Value as Json, json};
 
 use super::Call;
@@ -29,7 +29,7 @@ pub(super) fn state(bytes: &[u8]) -> State {
 /// Reads a JSON object, or returns `None` if the bytes are something else or too large.
 fn object(bytes: &[u8]) -> Option<Map<String, Json>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let is_small = bytes.len() <= MAX_BYTES;
+    let is_small = bytes.len() <= MAX_DOCUMENT_BYTES;
     serde_json::from_slice(bytes).ok().filter(|_| is_small)
 }
 

@@ -256,7 +256,7 @@ fn wrong_lines_are_refused_with_their_line() {
 
 #[test]
 fn costly_documents_are_read_in_time() {
-    let most = vec![b' '; MAX_BYTES + 1];
+    let most = vec![b' '; MAX_DOCUMENT_BYTES + 1];
     for form in [Form::Lines, Form::Json, Form::Frontmatter] {
         let error = Document::parse(form, &[], &most).unwrap_err().to_string();
         assert_eq!(error, "the document has more than 1048576 bytes");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::store::testing::{OWN, StartPlan, change, kept_path, plan, started, store_of};
-use crate::store::{Import, LoopId, MAX_BYTES, Record, Store, StoreError, WhyNotOurs};
+use crate::store::{Import, LoopId, MAX_DOCUMENT_BYTES, Record, Store, StoreError, WhyNotOurs};
 
 fn id() -> LoopId {
     LoopId::parse("a", OWN.ids).unwrap()
@@ -87,7 +87,7 @@ fn import_of_document_put_back_takes_its_state() {
 fn document_too_large_to_read_is_kept() {
     let (_kept, store, held) = started();
     let path = store.path_of(held.id());
-    let large = "x".repeat(MAX_BYTES + 1);
+    let large = "x".repeat(MAX_DOCUMENT_BYTES + 1);
     let before = fs::read_to_string(&path).unwrap();
     fs::write(&path, &large).unwrap();
 
