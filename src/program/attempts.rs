@@ -5,9 +5,11 @@
 use serde_json::json;
 
 use crate::machine::{Actor, Refusal};
-use crate::store::{Entry, LoopId, REFUSED, Store};
+use crate::store::{Entry, LoopId, Store};
 use crate::text;
 
+/// The note of a verb or a helper that was refused.
+pub const REFUSED: &str = "refused";
 const MAX_TEXT_CHARS: usize = 500;
 
 /// Records that a verb was refused by the machine.

@@ -199,7 +199,7 @@ fn check_state_folder(store: &Store) -> Checked {
 
 fn check_state_home(info: &ProgramInfo) -> Checked {
     let home = StateHome::for_user(info.program);
-    let folder = home.usable_path()?;
+    let folder = home.folder()?;
     let help = "make that folder writable, or set XDG_STATE_HOME to one that is";
     let found = check_writable(folder, help)?;
     home.check_key()?;

@@ -51,7 +51,8 @@ impl ProgramInfo {
     }
 
     pub(super) fn home(&self) -> Option<Utf8PathBuf> {
-        StateHome::for_user(self.program).folder().map(Into::into)
+        let home = StateHome::for_user(self.program);
+        home.folder().ok().map(Into::into)
     }
 
     /// Returns the name of an environment variable of this program: `CLAUDEX_REVIEWER`.

@@ -2,8 +2,9 @@
 //! write. The workflow's table is at the end: the transition for each summary.
 
 use claudex_loop::machine::Refused;
+use claudex_loop::program::attempts::REFUSED;
 use claudex_loop::program::exit::{Exit, Failure};
-use claudex_loop::store::{Entry, REFUSED};
+use claudex_loop::store::Entry;
 use claudex_loop::text;
 use serde_json::{Value as Json, json};
 

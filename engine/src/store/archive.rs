@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use camino::Utf8Path;
 
-use super::entry::Record;
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::list::ListedLoop;
@@ -19,16 +18,16 @@ const UNFINISHED: &str = ".unfinished";
 impl Store {
     /// Archives a loop, whether it can be opened or not.
     pub fn archive(&self, id: &LoopId) -> Result<(), StoreError> {
-        if !self.has_journal(id) && self.read_document(id).is_err() {
-            return Err(self.no_loop(id));
-        }
+        let phase = match self.newest(id) {
+            Ok((newest, _)) => newest.change.to,
+            Err(missing @ StoreError::NotFound { .. }) => return Err(missing),
+            Err(_) => None,
+        };
         if self.is_running(id) {
             return Err(StoreError::Busy(format!(
                 "a review of loop {id} is running"
             )));
         }
-        let newest = self.newest(id).ok();
-        let phase = newest.and_then(|(newest, _)| newest.change.to);
         let (here, _lock) = self.lock(LOCK)?;
         if !self.spec.is_terminal(phase.as_deref()) {
             here.make_subfolder(Utf8Path::new(ARCHIVE).join(UNFINISHED))
@@ -38,7 +37,7 @@ impl Store {
         let mut names = self.file_names(id);
         names.retain(|name| here.has(name));
         if let Some(last) = names.last() {
-            let path = self.folder.join(ARCHIVE).join(id.as_str());
+            let path = self.archived_store(id).folder;
             let to = make_archive(&here, id, last).or_io("move to", &path)?;
             for name in &names {
                 here.rename(name, &to, name).or_io("move to", &path)?;
@@ -49,18 +48,12 @@ impl Store {
     }
 
     /// Brings an archived loop back.
-    pub fn unarchive(&self, id: &LoopId) -> Result<Record, StoreError> {
+    pub fn unarchive(&self, id: &LoopId) -> Result<(), StoreError> {
         let listed = self.listed_in_archive(id).ok_or_else(|| self.no_loop(id))?;
-        let _lock = self.journals().lock_starts()?;
+        let _starts = self.journals().lock_starts()?;
         self.refuse_active(id, listed.session.as_deref(), None)?;
-        self.move_back(id)?;
-        self.render_again(id)?;
-        self.open(id)
-    }
-
-    fn move_back(&self, id: &LoopId) -> Result<(), StoreError> {
         let (here, _lock) = self.lock(LOCK)?;
-        let path = self.folder.join(ARCHIVE).join(id.as_str());
+        let path = self.archived_store(id).folder;
         let archive = here.subfolder(ARCHIVE).or_io("open", &path)?;
         let from = archive.subfolder(id.as_str()).or_io("open", &path)?;
         // The document comes last, because it makes the loop visible.

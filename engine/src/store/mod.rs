@@ -41,7 +41,6 @@ pub use id::LoopId;
 pub(crate) use journal::lock;
 pub use list::ListedLoop;
 pub use loop_files::lock_run;
-pub use open::{REFUSED, REPAIRED};
 pub use spec::{Active, Form, HeldFields, IdForm, StateSpec};
 pub use start::{Beginning, Import};
 pub use state_folder::Store;

@@ -15,12 +15,10 @@ use super::state_folder::Store;
 use super::value::{Fields, to_plain};
 use crate::text;
 
-/// The note of a verb or a helper that was refused.
-pub const REFUSED: &str = "refused";
 /// The longest repair in a note, in characters.
 const MAX_REPAIR_CHARS: usize = 500;
 /// The note of a document that was edited by hand or missing, and was written again.
-pub const REPAIRED: &str = "repaired";
+const REPAIRED: &str = "repaired";
 
 /// The difference between a document and the newest change. A missing or older one has no edits.
 #[derive(Default)]

@@ -48,14 +48,9 @@ impl StateHome {
         Self(found.map(|home| home.join(program)))
     }
 
-    /// Returns the folder, or `None` if no variable names one.
-    pub fn folder(&self) -> Option<&Utf8Path> {
-        self.0.as_deref()
-    }
-
     /// Returns the folder.
-    pub fn usable_path(&self) -> Result<&Utf8Path, StoreError> {
-        self.folder().ok_or_else(|| {
+    pub fn folder(&self) -> Result<&Utf8Path, StoreError> {
+        self.0.as_deref().ok_or_else(|| {
             let why =
                 "neither HOME nor XDG_STATE_HOME is an absolute path; set HOME to your home folder";
             StoreError::input("find", "your state home".into(), why.to_owned())
@@ -69,7 +64,7 @@ impl StateHome {
 
     /// Opens the folder and reads the key. Returns `None` if this user has not started a loop yet.
     fn open_with_key(&self) -> Result<Option<(Folder, String)>, StoreError> {
-        let path = self.usable_path()?;
+        let path = self.folder()?;
         let read = || {
             let home = Folder::open(path)?;
             let key = read_key(&home)?;
@@ -80,7 +75,7 @@ impl StateHome {
 
     /// Opens the folder and reads the key. Makes both if they are not there.
     pub(super) fn open_or_make(&self) -> Result<(Folder, String), StoreError> {
-        let path = self.usable_path()?;
+        let path = self.folder()?;
         let make = || {
             let home = make_private(path, "")?;
             if !home.has(KEY) {
@@ -192,7 +187,7 @@ impl Store {
     pub fn has_vanished(&self, by: Option<&str>) -> bool {
         let path = &self.folder;
         let look = || {
-            let home = Folder::open(self.home.folder()?).ok()?;
+            let home = Folder::open(self.home.folder().ok()?).ok()?;
             let name = sha256(path.as_str());
             let text = read_text(&home, BY_PATH, &name)?;
             let mut lines = text.lines();
