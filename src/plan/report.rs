@@ -49,8 +49,12 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     let snapshot = LazyCell::new(|| Snapshot::take(store.root(), &own_files(store), None));
     let mut fixes = Vec::new();
     for (round, run) in &verdicts {
-        let patched = run.findings().iter().filter(|finding| has_patch(finding));
-        fixes.extend(patched.map(|finding| fix_facts(*round, finding, snapshot.as_ref())));
+        for finding in run.findings() {
+            let patch = finding.patch.as_deref().unwrap_or_default();
+            if !patch.trim().is_empty() {
+                fixes.push(fix_facts(*round, finding, patch, snapshot.as_ref()));
+            }
+        }
     }
     let tree = (!fixes.is_empty()).then(|| snapshot.as_ref().ok().map(|taken| &taken.tree));
     let applying = fixes.iter().filter(|fix| fix["problem"].is_null()).count();
@@ -96,13 +100,12 @@ fn round_facts(run: &Run) -> Json {
     })
 }
 
-fn has_patch(finding: &Finding) -> bool {
-    let patch = finding.patch.as_deref().unwrap_or_default();
-    !patch.trim().is_empty()
-}
-
-fn fix_facts(round: u64, finding: &Finding, tried: Result<&Snapshot, impl Display>) -> Json {
-    let patch = finding.patch.as_deref().unwrap_or_default();
+fn fix_facts(
+    round: u64,
+    finding: &Finding,
+    patch: &str,
+    tried: Result<&Snapshot, impl Display>,
+) -> Json {
     let problem = match tried {
         Ok(snapshot) => snapshot.applies(patch).err(),
         Err(error) => Some(format!("it could not be tried: {error}")),

@@ -128,9 +128,10 @@ pub fn person_only(
     if let Ok((store, id)) = find(info, id) {
         attempts::note(&store, &id, actor, name, "only for the user");
     }
+    let help = format!("ask the user to:{}", info.command(command));
     Err(Failure::refuse(
         format!("an agent may not run ‘{name}’"),
-        &format!("ask the user to:{}", info.command(command)),
+        &help,
     ))
 }
 
@@ -170,9 +171,10 @@ pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), F
     }
     let id = raw.id();
     attempts::note(raw.store(), id, actor, "a change", "of another session");
+    let problem = format!("loop {id} belongs to another session");
     let adopt = info.command(&format!("adopt {id}"));
     Err(Failure::refuse(
-        format!("loop {id} belongs to another session"),
+        problem,
         &format!("ask the user to take it over:{adopt}"),
     ))
 }

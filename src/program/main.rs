@@ -96,9 +96,7 @@ fn run(program: &Program, command: Command) -> CommandResult {
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Verify(target) => review::verify(program, target.id.as_deref()),
         Command::Use { id } => ownership::choose(program, &id),
-        Command::Answer { id, label } => {
-            question_answer::answer_in_terminal(program, id.as_deref(), &label)
-        }
+        Command::Answer { id, label } => question_answer::run(program, id.as_deref(), &label),
         Command::Resume(target) => ownership::resume(program, &target),
         Command::Pause(target) => ownership::pause(program, &target),
         Command::Adopt { target, yes } => ownership::adopt(program, &target, yes),

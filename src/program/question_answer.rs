@@ -49,11 +49,8 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
     Some(output)
 }
 
-pub(super) fn answer_in_terminal(
-    program: &Program,
-    id: Option<&str>,
-    label: &str,
-) -> CommandResult {
+/// `answer`: takes the answer that the user typed in a terminal.
+pub(super) fn run(program: &Program, id: Option<&str>, label: &str) -> CommandResult {
     let info = program.info;
     let actor = Caller::from_env().actor(false);
     loops::person_only(info, actor, "answer LABEL", id)?;

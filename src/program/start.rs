@@ -210,10 +210,8 @@ fn blocked(program: &Program, store: &Store, error: &Refusal) -> Option<Failure>
     let held = program.app.open(store, &loop_id, Actor::Person).ok()?;
     let next = program.extension.next_action(&*held)?.next;
     let cancel = open_error::cancel_help(program.info, id, "\nto cancel it");
-    Some(Failure::refuse(
-        error,
-        &(next + &cancel.unwrap_or_default()),
-    ))
+    let help = next + &cancel.unwrap_or_default();
+    Some(Failure::refuse(error, &help))
 }
 
 /// Prints the message of a mode, or else of the first phase, below the loop's place.

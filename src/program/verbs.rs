@@ -108,8 +108,9 @@ pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
     if !caller::is_in_reviewer() {
         return Ok(());
     }
+    let problem = format!("a reviewer or drafter may not run ‘{command}’, which changes loops");
     Err(Failure::refuse(
-        format!("a reviewer or drafter may not run ‘{command}’, which changes loops"),
+        problem,
         "run status, list or journal instead",
     ))
 }
