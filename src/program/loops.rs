@@ -128,11 +128,9 @@ pub fn person_only(
     if let Ok((store, id)) = find(info, id) {
         attempts::note(&store, &id, actor, name, "only for the user");
     }
+    let problem = format!("an agent may not run ‘{name}’");
     let help = format!("ask the user to:{}", info.command(command));
-    Err(Failure::refuse(
-        format!("an agent may not run ‘{name}’"),
-        &help,
-    ))
+    Err(Failure::refuse(problem, &help))
 }
 
 /// Opens a loop for a change, and prints the repairs.
@@ -171,12 +169,10 @@ pub fn check_opened(info: &ProgramInfo, raw: &Raw, actor: Actor) -> Result<(), F
     }
     let id = raw.id();
     attempts::note(raw.store(), id, actor, "a change", "of another session");
-    let problem = format!("loop {id} belongs to another session");
     let adopt = info.command(&format!("adopt {id}"));
-    Err(Failure::refuse(
-        problem,
-        &format!("ask the user to take it over:{adopt}"),
-    ))
+    let problem = format!("loop {id} belongs to another session");
+    let help = format!("ask the user to take it over:{adopt}");
+    Err(Failure::refuse(problem, &help))
 }
 
 /// Returns the session of a loop.
