@@ -37,8 +37,7 @@ pub fn note(store: &Store, id: &LoopId, by: Actor, tried: &str, why: &str) {
         return;
     }
     if let Err(error) = store.note(id, REFUSED, &data) {
-        store.log(&format!(
-            "{id} {REFUSED} {data}: could not be noted: {error}"
-        ));
+        let line = format!("{id} {REFUSED} {data}: could not be noted: {error}");
+        store.log(&line);
     }
 }

@@ -73,9 +73,8 @@ pub fn import(
     let id = raw.id();
     let phase = raw.phase_info().name;
     let state = text::exact(store.path_of(id));
-    out::line(&format!(
-        "Loop {id} continues in phase {phase}. Its state: {state}"
-    ));
+    let line = format!("Loop {id} continues in phase {phase}. Its state: {state}");
+    out::line(&line);
     Ok(Exit::Complete)
 }
 

@@ -74,7 +74,7 @@ pub struct StateFolders {
 
 impl StateFolders {
     /// Finds the state folders in each start and its ancestors.
-    pub fn find(state: &'static StateSpec, starts: &[&Utf8Path]) -> Self {
+    pub fn find(state: &'static StateSpec, starts: Vec<Utf8PathBuf>) -> Self {
         let mut stores: Vec<Store> = Vec::new();
         for start in starts.iter().flat_map(|start| start.canonicalize_utf8()) {
             for ancestor in start.ancestors() {
@@ -89,7 +89,7 @@ impl StateFolders {
         stores.truncate(MAX_FOLDERS);
         Self {
             state,
-            starts: starts.iter().map(|start| (*start).to_owned()).collect(),
+            starts,
             stores,
         }
     }
@@ -100,12 +100,11 @@ impl StateFolders {
         let cwd = input.cwd.clone().or_else(|| here().ok());
         let mut starts: Vec<Utf8PathBuf> = [project, cwd].into_iter().flatten().collect();
         starts.retain(|path| path.is_absolute());
-        let starts: Vec<&Utf8Path> = starts.iter().map(|path| &**path).collect();
-        Self::find(state, &starts)
+        Self::find(state, starts)
     }
 
     pub(super) fn find_here(state: &'static StateSpec) -> Result<Self, Failure> {
-        Ok(Self::find(state, &[&here()?]))
+        Ok(Self::find(state, vec![here()?]))
     }
 
     pub(super) fn refusal(&self) -> Option<StoreError> {
@@ -277,7 +276,8 @@ pub fn here() -> Result<Utf8PathBuf, Failure> {
 
 /// Returns the nearest state folder above a folder, or else the one that a start would create.
 pub fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
-    let nearest = StateFolders::find(state, &[from]).stores.into_iter().next();
+    let stores = StateFolders::find(state, vec![from.to_owned()]).stores;
+    let nearest = stores.into_iter().next();
     nearest.unwrap_or_else(|| for_start(state, from))
 }
 

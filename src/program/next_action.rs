@@ -109,9 +109,10 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
             let edges = raw.open_edges().into_iter().filter(is_mark);
             let commands = edges.map(|edge| loop_message::command_line(raw, &edge));
             let marks: String = commands.map(|mark| format!(", or:\n    {mark}")).collect();
+            let next = format!("revise {subject} and end the turn{marks}");
             NextAction::new(
                 format!("the agent, to deal with the findings of {of}"),
-                format!("revise {subject} and end the turn{marks}"),
+                next,
             )
         }
     }

@@ -43,9 +43,8 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
     loops::check_active(raw)?;
     let phase = raw.phase_info().name;
     let NextAction { waits_for, next } = next_action::describe(program, &*held);
-    out::line(&format!(
-        "Loop {id} continues in phase {phase} and waits for {waits_for}"
-    ));
+    let line = format!("Loop {id} continues in phase {phase} and waits for {waits_for}");
+    out::line(&line);
     out::line(&format!("Next: {next}"));
     let session = Caller::from_env().session;
     match loops::owner(raw) {
@@ -72,9 +71,8 @@ pub(super) fn pause(program: &Program, target: &LoopArgs) -> CommandResult {
     store.pause(&id, true).map_err(Failure::internal)?;
     store.log(&format!("{id} paused by the user"));
     let resume = info.command(&format!("resume {id}"));
-    out::line(&format!(
-        "Loop {id} is paused: no stop drives it. To continue it:{resume}"
-    ));
+    let line = format!("Loop {id} is paused: no stop drives it. To continue it:{resume}");
+    out::line(&line);
     Ok(Exit::Complete)
 }
 

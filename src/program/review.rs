@@ -271,9 +271,8 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> CommandResult {
     let began = &run.began;
     let [id, reviewer] = [&began.run, &began.reviewer].map(|text| text::one_line(text, 60));
     let round = began.round;
-    console.line(&format!(
-        "run {id} of round {round} by {reviewer}: {result}"
-    ));
+    let line = format!("run {id} of round {round} by {reviewer}: {result}");
+    console.line(&line);
     if was_running && run.verdict().is_none() {
         return Ok(Exit::Reviewer);
     }

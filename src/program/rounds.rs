@@ -186,9 +186,8 @@ pub fn caveats(raw: &Raw) -> Vec<String> {
     for (change, record) in rejections(&journal) {
         let place = format!("at `{}` (round {})", change.what, record.round);
         let why = text::one_line(&record.rejecting.unwrap_or_default(), 500);
-        caveats.push(format!(
-            "Findings that were open {place} were rejected: {why}"
-        ));
+        let caveat = format!("Findings that were open {place} were rejected: {why}");
+        caveats.push(caveat);
     }
     let records = journal.iter().filter_map(Entry::change).filter_map(record);
     let unreviewed = records.filter(|record| record.waived);
@@ -197,9 +196,8 @@ pub fn caveats(raw: &Raw) -> Vec<String> {
     if !waived.is_empty() {
         let variable = ProgramInfo::new(raw.table()).variable("EVIDENCE");
         let rounds = waived.join(", ");
-        caveats.push(format!(
-            "Not reviewed ({variable}=optional): round {rounds}."
-        ));
+        let caveat = format!("Not reviewed ({variable}=optional): round {rounds}.");
+        caveats.push(caveat);
     }
     let runs = runs::read(&journal);
     for pair in runs.windows(2) {

@@ -242,9 +242,8 @@ fn print(
             Some(_) => "The next stop of this session drives it.",
             None => "The next session that ends a turn in this project drives it.",
         };
-        out::line(&format!(
-            "Loop {id} is in phase {phase}. Its state: {state}"
-        ));
+        let line = format!("Loop {id} is in phase {phase}. Its state: {state}");
+        out::line(&line);
         out::line(driver);
     }
     let is_set = |id: &&str| {

@@ -63,7 +63,7 @@ pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> Co
         ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
         ("move", [file, from, to]) => return move_phase(program, &here.join(file), from, to),
         ("sweep", []) => return archive::sweep(info),
-        ("find", []) => StateFolders::find(info.state, &[&here])
+        ("find", []) => StateFolders::find(info.state, vec![here])
             .stores
             .iter()
             .filter(|store| store.refusal().is_none())

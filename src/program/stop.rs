@@ -35,11 +35,8 @@ pub(super) fn answer(program: &Program) -> Exit {
             )),
         }
     }));
-    let mut decision = decided.unwrap_or_else(|_| {
-        approve(format!(
-            "the Stop hook failed; the turn may end. `{name} doctor` may say why"
-        ))
-    });
+    let failure = format!("the Stop hook failed; the turn may end. `{name} doctor` may say why");
+    let mut decision = decided.unwrap_or_else(|_| approve(failure));
     decision.note = decision.note.map(|note| program.info.line(&note));
     out::text(&decision.to_json(&format!("{name} status")));
     Exit::Complete

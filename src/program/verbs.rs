@@ -84,10 +84,9 @@ pub(super) fn run(program: &Program, verb: Verb) -> CommandResult {
     // This version of the machine cannot open the loop.
     if ends && matches!(opened, Err(Refusal::Loop { .. })) {
         store.archive(&id).map_err(Failure::refusal)?;
-        let folder = text::shown(store.folder());
-        out::line(&format!(
-            "Loop {id} was cancelled; its files were moved to {folder}/archive/{id}"
-        ));
+        let archive = format!("{}/archive/{id}", text::shown(store.folder()));
+        let line = format!("Loop {id} was cancelled; its files were moved to {archive}");
+        out::line(&line);
         return Ok(Exit::Complete);
     }
     let held = opened.map_err(|error| open_error::failure(info, error))?;

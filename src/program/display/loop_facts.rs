@@ -98,7 +98,7 @@ fn driven(raw: &Raw) -> Option<String> {
         return None;
     }
     let session = raw.text(spec.fields.session);
-    let owned = StateFolders::find(spec, &[raw.store().root()]).owned(&session);
+    let owned = StateFolders::find(spec, vec![raw.store().root().to_owned()]).owned(&session);
     Some(owned.first()?.id.to_string())
 }
 

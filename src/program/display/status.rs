@@ -56,9 +56,8 @@ pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandR
     if all.is_empty() && problems.is_empty() {
         let mode = info.table.modes.first().map_or("start", |mode| mode.name);
         let start = info.start(mode);
-        out::line(&format!(
-            "This project has no loops. Start one with:{start}"
-        ));
+        let line = format!("This project has no loops. Start one with:{start}");
+        out::line(&line);
         if !folders.list(Store::archived).is_empty() {
             out::line(&format!("Archived loops:\n    {} list", info.program));
         }

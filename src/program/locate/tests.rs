@@ -32,19 +32,21 @@ fn folders_above_are_found_once_each() {
     make(&deep.join(FOLDER));
     make(&below);
     std::os::unix::fs::symlink(&deep, top.join("link")).unwrap();
-    let starts = [&below, &top, &top.join("link"), &top.join("none")];
-    let found = StateFolders::find(state_in(FOLDER), &starts.map(|start| &**start)).stores;
+    let starts = vec![
+        below.clone(),
+        top.clone(),
+        top.join("link"),
+        top.join("none"),
+    ];
+    let found = StateFolders::find(state_in(FOLDER), starts).stores;
     let roots: Vec<_> = found
         .iter()
         .map(|store| store.root().to_owned())
         .filter(|root| root.starts_with(&top))
         .collect();
     assert_eq!(roots, [deep, top]);
-    assert!(
-        StateFolders::find(state_in("elsewhere"), &[&below])
-            .stores
-            .is_empty()
-    );
+    let elsewhere = StateFolders::find(state_in("elsewhere"), vec![below.clone()]);
+    assert!(elsewhere.stores.is_empty());
     assert!(!below.join(".claude").exists(), "creates nothing");
 }
 
@@ -56,7 +58,7 @@ fn stop_names_the_limit_of_folders() {
         deep.push("a");
         make(&deep.join(FOLDER));
     }
-    let folders = StateFolders::find(state_in(FOLDER), &[&deep]);
+    let folders = StateFolders::find(state_in(FOLDER), vec![deep]);
     let note = folders.find_for_stop(INFO, None).unwrap_err();
     assert!(note.contains("only the nearest were searched"), "{note}");
 }
@@ -70,7 +72,7 @@ fn absolute_folder_is_one_for_all() {
     make(&project.join(".git"));
     make(&project.join("q"));
     let state = state_in(folder.as_str());
-    let mut found = StateFolders::find(state, &[&project.join("q"), &top]).stores;
+    let mut found = StateFolders::find(state, vec![project.join("q"), top]).stores;
     assert_eq!(found.len(), 1);
     found.push(for_start(state, &project.join("q")));
     for store in found {

@@ -64,10 +64,8 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     let launcher = template!("launcher.sh").render(&facts)?;
     add(&format!("bin/{program_name}"), launcher);
     add("hooks/hooks.json", HOOKS.to_owned());
-    for hook in Hook::value_variants()
-        .iter()
-        .flat_map(Hook::to_possible_value)
-    {
+    let hooks = Hook::value_variants().iter();
+    for hook in hooks.filter_map(Hook::to_possible_value) {
         let verb = hook.get_name();
         facts["verb"] = verb.into();
         // Only the Stop hook prints something on errors.
