@@ -33,10 +33,8 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
         ..Reader::default()
     };
     for (at, part) in parts.iter().enumerate() {
-        let below = &parts[at + 1..];
-        let next = below.first();
         if let Some(level) = part.level {
-            reader.heading(part, level, below)?;
+            reader.heading(part, level, &parts[at + 1..])?;
             continue;
         }
         if part.is_item() {
@@ -47,7 +45,7 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
             Tag::Item => reader.list_item(part),
             Tag::TableRow => reader.row(part),
             Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock => reader.aside(part)?,
-            _ => reader.paragraph(part, at.checked_sub(1).map(|at| &parts[at]), next)?,
+            _ => reader.paragraph(&parts, at)?,
         }
     }
     let is_over = reader.section.says_none;
@@ -261,14 +259,11 @@ impl Reader {
         self.section.has_items = !matches!(self.place, Place::Praise(_));
     }
 
-    fn paragraph(
-        &mut self,
-        part: &Part,
-        previous: Option<&Part>,
-        next: Option<&Part>,
-    ) -> Result<(), Cause> {
+    fn paragraph(&mut self, parts: &[Part], at: usize) -> Result<(), Cause> {
+        let part = &parts[at];
         let text = part.text.trim();
-        let is_intro = next.is_some_and(Part::is_item) && text.trim_end_matches('*').ends_with(':');
+        let is_above_item = parts.get(at + 1).is_some_and(Part::is_item);
+        let is_intro = is_above_item && text.trim_end_matches('*').ends_with(':');
         let in_section = self.place == Place::Section;
         let stated = part.stated();
         let mut lines = item::lines(text);
@@ -277,7 +272,7 @@ impl Reader {
             // The severity of the paragraph above.
             let is_title = |part: &&Part| part.tag == Tag::Paragraph && part.stated().is_none();
             if is_severity(&lines[0])
-                && let Some(title) = previous.filter(is_title)
+                && let Some(title) = parts[..at].last().filter(is_title)
             {
                 lines.splice(..0, item::lines(&title.text));
             }
