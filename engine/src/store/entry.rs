@@ -21,17 +21,17 @@ pub struct Change {
     /// The actor who makes it: `hook`, `agent`, `person`.
     pub by: String,
     /// The arguments of the transition, by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Json>,
     /// The stored phase that it leaves. The store sets it.
     pub from: Option<String>,
     /// The stored phase that it enters. `None` keeps the phase.
     pub to: Option<String>,
     /// The review run that it counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// The evidence that was shown for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Json>,
     /// New values of fields, without those that identify a document, which the store writes.
     #[serde(skip)]
@@ -76,7 +76,7 @@ pub struct ChangeEntry {
     #[serde(flatten)]
     pub change: Change,
     /// The revision of the change with which the visit began that the loop is in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub visit: Option<u64>,
     /// All fields that resulted, in the document's order.
     pub fields: Fields,

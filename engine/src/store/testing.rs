@@ -195,6 +195,19 @@ pub(crate) fn plan() -> StartPlan {
     }
 }
 
+/// The id of a loop with a name.
+pub(crate) fn id() -> LoopId {
+    LoopId::parse("a", IdForm::Name).unwrap()
+}
+
+/// The parts of a new loop with that id.
+pub(crate) fn named_plan() -> StartPlan {
+    StartPlan {
+        id: Some(id()),
+        ..plan()
+    }
+}
+
 /// A store with one loop.
 pub(crate) fn started() -> (tempfile::TempDir, Store, Record) {
     let (made, store) = store();

@@ -2,21 +2,13 @@
 
 use std::fs;
 
-use crate::store::testing::{OWN, StartPlan, change, kept_path, plan, started, store_of};
-use crate::store::{Import, LoopId, MAX_DOCUMENT_BYTES, Record, Store, StoreError, WhyNotOurs};
-
-fn id() -> LoopId {
-    LoopId::parse("a", OWN.ids).unwrap()
-}
+use crate::store::testing::{OWN, StartPlan, change, id, kept_path, named_plan, started, store_of};
+use crate::store::{Import, MAX_DOCUMENT_BYTES, Record, Store, StoreError, WhyNotOurs};
 
 /// Makes a loop with three revisions, puts its first document back, and returns all documents.
 fn put_back() -> (tempfile::TempDir, Store, Record, Vec<String>) {
     let (kept, store) = store_of(&OWN);
-    let start = StartPlan {
-        id: Some(id()),
-        ..plan()
-    };
-    let mut held = store.begin(start).unwrap();
+    let mut held = store.begin(named_plan()).unwrap();
     let read = || fs::read_to_string(store.path_of(&id())).unwrap();
     let mut documents = vec![read()];
     for round in 2..=3 {
@@ -65,9 +57,8 @@ fn import_of_document_put_back_takes_its_state() {
         file: file.clone(),
     };
     let start = || StartPlan {
-        id: Some(id()),
         import: Some(import()),
-        ..plan()
+        ..named_plan()
     };
     let record = store.begin(start()).unwrap();
     assert_eq!(record.revision, held.revision + 1);
@@ -102,12 +93,8 @@ fn start_whose_document_cannot_be_written_leaves_nothing() {
     let (_kept, store) = store_of(&OWN);
     let path = store.path_of(&id());
     fs::create_dir_all(path.join("in the way")).unwrap();
-    let start = || StartPlan {
-        id: Some(id()),
-        ..plan()
-    };
-    assert!(store.begin(start()).is_err());
+    assert!(store.begin(named_plan()).is_err());
     assert_eq!(store.list().count(), 0);
     fs::remove_dir_all(&path).unwrap();
-    store.begin(start()).unwrap();
+    store.begin(named_plan()).unwrap();
 }

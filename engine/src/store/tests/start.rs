@@ -2,8 +2,10 @@
 
 use std::fs;
 
-use crate::store::testing::{OWN, SPEC, StartPlan, change, plan, started, store, store_of};
-use crate::store::{Active, IdForm, Import, LoopId, StateSpec, Store, StoreError};
+use crate::store::testing::{
+    OWN, SPEC, StartPlan, change, id, named_plan, plan, started, store, store_of,
+};
+use crate::store::{Active, Import, StateSpec, Store, StoreError};
 
 /// The machine with one loop for each session.
 static BY_SESSION: StateSpec = StateSpec {
@@ -84,11 +86,8 @@ fn failed_start_leaves_no_loop_behind() {
     assert!(!store.folder().exists());
 
     fs::remove_file(home).unwrap();
-    let with_name = StartPlan {
-        id: Some(LoopId::parse("a", IdForm::Name).unwrap()),
-        ..plan()
-    };
-    assert!(matches!(store.begin(with_name), Err(StoreError::Io { .. })));
+    let with_name = store.begin(named_plan());
+    assert!(matches!(with_name, Err(StoreError::Io { .. })));
     assert_eq!(store.list().count(), 0);
 }
 
@@ -121,15 +120,10 @@ fn imported_document_keeps_its_keys_and_its_copy() {
 #[test]
 fn users_file_in_the_place_of_a_document_refuses_the_start() {
     let (_kept, store) = store_of(&OWN);
-    let id = LoopId::parse("a", IdForm::Name).unwrap();
-    let path = store.path_of(&id);
+    let path = store.path_of(&id());
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, "mine: yes\n").unwrap();
-    let start = StartPlan {
-        id: Some(id),
-        ..plan()
-    };
-    let refused = store.begin(start);
+    let refused = store.begin(named_plan());
     assert!(matches!(refused, Err(StoreError::NotOurs { .. })));
     assert_eq!(fs::read_to_string(path).unwrap(), "mine: yes\n");
 }
@@ -158,13 +152,8 @@ fn store_in_memory_does_the_same() {
 #[test]
 fn start_that_died_before_its_journal_is_no_loop() {
     let (_kept, store) = store_of(&OWN);
-    let id = LoopId::parse("a", IdForm::Name).unwrap();
-    let start = || StartPlan {
-        id: Some(id.clone()),
-        ..plan()
-    };
-    store.begin(start()).unwrap();
-    let journal = store.journal_path(&id);
+    store.begin(named_plan()).unwrap();
+    let journal = store.journal_path(&id());
     let line = fs::read_to_string(&journal).unwrap();
     fs::remove_dir_all(store.root()).unwrap();
 
@@ -172,6 +161,6 @@ fn start_that_died_before_its_journal_is_no_loop() {
     let temporary = journal.with_file_name(".loop-tmp-0");
     fs::write(temporary, &line[..line.len() / 2]).unwrap();
     assert_eq!(store.list().count(), 0);
-    store.begin(start()).unwrap();
-    assert_eq!(store.journal(&id).unwrap().len(), 1);
+    store.begin(named_plan()).unwrap();
+    assert_eq!(store.journal(&id()).unwrap().len(), 1);
 }
