@@ -183,7 +183,7 @@ impl<M: Machine> Held<M> {
 
     /// Adds lines to the text below the fields with the next transition.
     pub fn add_text(&mut self, text: &str) {
-        let lines = text.lines().map(str::to_owned);
+        let lines = text.lines().flat_map(|line| [line, "\n"]);
         self.raw.draft.text.extend(lines);
     }
 

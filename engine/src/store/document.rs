@@ -122,7 +122,7 @@ impl Document {
     }
 
     /// Returns the document with these fields (in JSON before others) and lines added to its text.
-    pub(super) fn with(mut self, fields: &Fields, texts: &[String]) -> Self {
+    pub(super) fn with(mut self, fields: &Fields, text: &str) -> Self {
         for (field, value) in fields {
             if self.get(field).as_ref() != Some(value) {
                 self.set(field, value);
@@ -139,7 +139,7 @@ impl Document {
             }
             Form::Frontmatter => {
                 let ending = line_ending(&self.open);
-                for line in texts.iter().flat_map(|text| text.lines()) {
+                for line in text.lines() {
                     if !self.rest.ends_with('\n') {
                         self.rest.push_str(ending);
                     }

@@ -38,7 +38,7 @@ pub struct Change {
     pub edits: Fields,
     /// Lines that are added to the document's text, if its form has text. The journal has none.
     #[serde(skip)]
-    pub text: Vec<String>,
+    pub text: String,
     /// Whether a visit begins with it: it enters a phase, or begins another round of one.
     #[serde(skip)]
     pub begins_visit: bool,

@@ -140,14 +140,6 @@ impl Store {
         })
     }
 
-    /// Opens the folder that has a loop's document, and returns it with the document's name.
-    fn document_place(&self, here: &Folder, id: &LoopId) -> io::Result<(Folder, String)> {
-        match self.spec.file {
-            Some(_) => self.folder_of(&self.path_of(id)),
-            None => Ok((here.clone(), self.document_name(id))),
-        }
-    }
-
     /// Writes a loop's new document to a temporary file, not synced. Returns it with its name.
     fn prepare_document(
         &self,

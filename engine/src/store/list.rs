@@ -59,7 +59,12 @@ impl Store {
         &self,
         ids: impl IntoIterator<Item = LoopId>,
     ) -> impl Iterator<Item = ListedLoop> {
-        let timed = |id: LoopId| Some((self.modified(&id)?, id));
+        let here = self.open_folder().ok();
+        let modified = |id: &LoopId| match &here {
+            Some(here) => self.modified(here, id),
+            None => self.is_in_memory().then_some(SystemTime::UNIX_EPOCH),
+        };
+        let timed = |id: LoopId| Some((modified(&id)?, id));
         let mut newest_last: Vec<_> = ids.into_iter().filter_map(timed).collect();
         newest_last.sort_unstable();
         let newest_first = newest_last.into_iter().rev();

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
 use super::document::MAX_DOCUMENT_BYTES;
 use super::error::{OrIo as _, StoreError};
@@ -72,22 +72,31 @@ impl Store {
         files.chain([id.to_string()]).collect()
     }
 
-    /// Returns the time when a loop was last changed or touched: that of its document, or, if that
-    /// is the user's file, the later one of journal and document.
-    pub(super) fn modified(&self, id: &LoopId) -> Option<SystemTime> {
-        if self.is_in_memory() {
-            return Some(SystemTime::UNIX_EPOCH);
-        }
-        let time = |path: &Utf8Path| {
-            let (folder, name) = self.folder_of(path).ok()?;
-            Some(folder.metadata(&name).ok()??.modified)
-        };
-        let journal = time(&self.journal_path(id));
-        let document = time(&self.path_of(id));
+    /// Opens the folder that has a loop's document, and returns it with the document's name.
+    pub(super) fn document_place(
+        &self,
+        here: &Folder,
+        id: &LoopId,
+    ) -> io::Result<(Folder, String)> {
         match self.spec.file {
-            // Without a journal it is only a file of the user.
-            Some(_) => journal.and(journal.max(document)),
-            None => document.or(journal),
+            Some(_) => self.folder_of(&self.path_of(id)),
+            None => Ok((here.clone(), self.document_name(id))),
+        }
+    }
+
+    /// Returns the time when a loop was last changed or touched: that of its document, or, if that
+    /// is the user's file, the later one of journal and document. `here` is the state folder.
+    pub(super) fn modified(&self, here: &Folder, id: &LoopId) -> Option<SystemTime> {
+        let time = |(folder, name): (Folder, String)| Some(folder.metadata(&name).ok()??.modified);
+        let document = self.document_place(here, id).ok().and_then(time);
+        let journal = || time((here.subfolder(id.as_str()).ok()?, JOURNAL.to_owned()));
+        match self.spec.file {
+            Some(_) => {
+                // Without a journal it is only a file of the user.
+                let journal = journal()?;
+                Some(document.map_or(journal, |document| document.max(journal)))
+            }
+            None => document.or_else(journal),
         }
     }
 

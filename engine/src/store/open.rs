@@ -78,7 +78,7 @@ impl Store {
                 }
                 Some(_) => {}
             }
-            document = self.render(&newest.fields, &document, &[]);
+            document = self.render(&newest.fields, &document, "");
             self.journals().restore(id, newest.revision, &document)?;
             edits = taken;
         }
@@ -222,7 +222,7 @@ impl Store {
         }
         let bytes = found.unwrap_or_default();
         let kept = self.keep_replaced(id, &bytes)?;
-        let document = self.render(&newest.fields, &bytes, &[]);
+        let document = self.render(&newest.fields, &bytes, "");
         self.journals().restore(id, newest.revision, &document)?;
         self.log(&format!(
             "{id}: the document was written again; the file that was put back is kept as {kept}"
@@ -231,7 +231,7 @@ impl Store {
     }
 
     /// Renders fields into an existing document, and adds lines to its text.
-    pub(super) fn render(&self, fields: &Fields, found: &[u8], text: &[String]) -> Vec<u8> {
+    pub(super) fn render(&self, fields: &Fields, found: &[u8], text: &str) -> Vec<u8> {
         let empty = || Document::empty(self.spec.form, self.spec.declared);
         let document = self.spec.parse(found).unwrap_or_else(|_| empty());
         document.with(fields, text).to_bytes()

@@ -291,7 +291,7 @@ fn costly_documents_are_read_in_time() {
 fn json_has_declared_keys_first() {
     let text = "{\"z\": 1.5, \"b\": 2, \"y\": {\"c\": null}, \"a\": [\"x\"]}";
     let fields = json!({ "d": { "\u{202e}": 1 }, "a": ["y"], "b": 3 });
-    let document = parse(Form::Json, text).with(fields.as_object().unwrap(), &[]);
+    let document = parse(Form::Json, text).with(fields.as_object().unwrap(), "");
     assert_eq!(
         text_of(&document),
         r#"{
@@ -342,12 +342,12 @@ fn frontmatter_keeps_other_keys_and_the_text() {
     document.set("phase", &json!("reviewing"));
     document.set("note", &json!("new"));
     document.set("tags", &json!([{ "b": [1.5] }]));
-    let document = document.with(&Fields::new(), &["- paid\n".to_owned()]);
+    let document = document.with(&Fields::new(), "- paid\n");
     let expected = "\u{feff}---\nround: 1\nhide title: yes\n1: one\nloop:\n  phase: reviewing\n  hooks:\n  - run: x\n  deep:\n    note: new\ntags:\n- b:\n  - 1.5\n---\n# Plan\n\n---\nphase: done\n- paid\n";
     assert_eq!(text_of(&document), expected);
     let mut windows = parse(&expected.replace('\n', "\r\n"));
     windows.set("round", &json!(2));
-    let windows = windows.with(&Fields::new(), &["end".to_owned()]);
+    let windows = windows.with(&Fields::new(), "end");
     let expected = expected.replace("round: 1", "round: 2") + "end\n";
     assert_eq!(text_of(&windows), expected.replace('\n', "\r\n"));
 }

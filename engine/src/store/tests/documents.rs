@@ -154,9 +154,9 @@ fn text_of_change_is_added_below_the_fields() {
     let (_kept, store) = store_of(&FRONTMATTER);
     let held = store.begin(plan()).unwrap();
     let next = crate::store::Change {
-        text: vec!["- a line".to_owned()],
+        text: "- a line\n\n- another\n".to_owned(),
         ..change("begin", "drafting", "reviewing", &[])
     };
     let held = store.commit(&held, next).unwrap();
-    assert!(read(&store, &held).ends_with("\n---\n- a line\n"));
+    assert!(read(&store, &held).ends_with("\n---\n- a line\n\n- another\n"));
 }
