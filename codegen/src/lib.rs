@@ -19,13 +19,11 @@ mod check;
 mod config;
 mod diagram;
 mod emit;
-mod schema;
 pub mod templates;
 
 pub use config::Config;
 pub use diagnostic::{Diagnostic, Diagnostics, line_of};
 pub use diagram::diagram;
-pub use schema::schema;
 
 use model::Machine;
 

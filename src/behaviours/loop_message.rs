@@ -100,32 +100,6 @@ pub fn available_verbs(raw: &Raw) -> Vec<AvailableVerb> {
     verbs
 }
 
-/// Returns the help of a refusal: nothing was changed, and the commands that are open now.
-pub fn unchanged(raw: &Raw) -> String {
-    let phase = raw.phase_info();
-    let name = phase.name;
-    if phase.terminal {
-        return format!("nothing was changed; the loop is {name}");
-    }
-    let commands = possible_commands(raw);
-    if commands.is_empty() {
-        return format!(
-            "nothing was changed; the loop is in phase {name}, where no command changes it"
-        );
-    }
-    format!("nothing was changed; possible in phase {name}:{commands}")
-}
-
-/// Returns the commands that change a loop now: the answer to its question, and open transitions.
-pub(crate) fn possible_commands(raw: &Raw) -> String {
-    let behaviour = raw.phase_info().on_stop.as_ref();
-    let asks = behaviour.is_some_and(|one| one.name == "ask");
-    let mut commands = Vec::from_iter(asks.then(|| answer_line(raw)));
-    let verbs = available_verbs(raw);
-    commands.extend(verbs.into_iter().map(|verb| verb.command));
-    text::command_lines(&commands)
-}
-
 /// Returns the command line of an edge's verb.
 pub(crate) fn command_line(raw: &Raw, edge: &EdgeInfo) -> String {
     let program = raw.table().state.program;

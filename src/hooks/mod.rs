@@ -5,7 +5,6 @@ pub mod decision;
 pub mod input;
 pub mod prompt;
 pub mod session_records;
-pub mod stop_hooks;
 pub mod waits;
 
 /// The oldest version of Claude Code that loops are tested with.

@@ -8,11 +8,11 @@ use miette::Diagnostic;
 use serde::Serialize;
 
 use super::app::Program;
+use super::client_files::{HOOKS_OFF, StopHooks};
 use super::exit::{CommandResult, Failure};
 use super::info::ProgramInfo;
 use super::settings::{Settings, user_path};
 use super::{locate, out, reviewers};
-use crate::hooks::stop_hooks::{HOOKS_OFF, StopHooks};
 use crate::process::configured::is_installed;
 use crate::process::environment::{find_installed, find_program};
 use crate::store::{StateHome, Store};
@@ -93,7 +93,7 @@ fn run_checks(program: &Program) -> Result<Vec<Check>, Failure> {
     let root = store.root();
     // This check is first, because the others open the folder and close it to other users.
     let state_home = check_state_home(info);
-    let hooks = StopHooks::read(info.state, info.plugin, root);
+    let hooks = StopHooks::read(info, root);
     let loaded = Settings::load(info, root);
     let settings = loaded
         .as_ref()

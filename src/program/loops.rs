@@ -8,8 +8,7 @@ use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::{FoundLoop, StateFolders};
 use super::settings::{Settings, call_environment};
-use super::{attempts, locate, open_error, out};
-use crate::behaviours::loop_message;
+use super::{attempts, locate, next_action, open_error, out};
 use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
@@ -206,5 +205,5 @@ pub(super) fn check_active(raw: &Raw) -> Result<(), Failure> {
         return Ok(());
     }
     let problem = format!("loop {} is over", raw.id());
-    Err(Failure::refuse(problem, &loop_message::unchanged(raw)))
+    Err(Failure::refuse(problem, &next_action::unchanged(raw)))
 }

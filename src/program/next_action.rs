@@ -1,4 +1,4 @@
-//! The next action in a loop of any machine.
+//! The next action in a loop of any machine, and the commands that change it.
 
 use super::app::Program;
 use super::extension::NextAction;
@@ -167,4 +167,30 @@ fn open_commands(
         commands.push(verb.command);
     }
     commands
+}
+
+/// Returns the help of a refusal: nothing was changed, and the commands that are open now.
+pub fn unchanged(raw: &Raw) -> String {
+    let phase = raw.phase_info();
+    let name = phase.name;
+    if phase.terminal {
+        return format!("nothing was changed; the loop is {name}");
+    }
+    let commands = possible_commands(raw);
+    if commands.is_empty() {
+        return format!(
+            "nothing was changed; the loop is in phase {name}, where no command changes it"
+        );
+    }
+    format!("nothing was changed; possible in phase {name}:{commands}")
+}
+
+/// Returns the commands that change a loop now: the answer to its question, and open transitions.
+pub(super) fn possible_commands(raw: &Raw) -> String {
+    let behaviour = raw.phase_info().on_stop.as_ref();
+    let asks = behaviour.is_some_and(|one| one.name == "ask");
+    let mut commands = Vec::from_iter(asks.then(|| loop_message::answer_line(raw)));
+    let verbs = loop_message::available_verbs(raw);
+    commands.extend(verbs.into_iter().map(|verb| verb.command));
+    text::command_lines(&commands)
 }

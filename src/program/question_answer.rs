@@ -8,8 +8,7 @@ use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::locate::{FoundLoop, StateFolders};
-use super::{loops, verbs};
-use crate::behaviours::loop_message;
+use super::{loops, next_action, verbs};
 use crate::hooks::answers::{self, DialogAnswer};
 use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
@@ -56,7 +55,7 @@ pub(super) fn run(program: &Program, id: Option<&str>, label: &str) -> CommandRe
     loops::person_only(info, actor, "answer LABEL", id)?;
     let held = loops::open_found(program, id)?;
     let id = held.raw().id().clone();
-    let unchanged = loop_message::unchanged(held.raw());
+    let unchanged = next_action::unchanged(held.raw());
     let refused = |why: String, help: &str| Failure::refuse(format!("loop {id}: {why}"), help);
     let question = program
         .question(&*held)

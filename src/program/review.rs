@@ -6,8 +6,8 @@ use super::console::Console;
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{arguments, attempts, loops, open_error, out, reviewers, rounds};
-use crate::behaviours::{loop_message, verify};
+use super::{arguments, attempts, loops, next_action, open_error, out, reviewers, rounds};
+use crate::behaviours::verify;
 use crate::machine::{Actor, LoopFacts as _, LoopHandle, PersonaInfo, PhaseDeclaration as _, Raw};
 use crate::review::ReviewSpec;
 use crate::review::client::Client;
@@ -234,7 +234,7 @@ pub(super) fn verify(program: &Program, id: Option<&str>) -> CommandResult {
         Ok(None) => return Ok(Exit::Interrupted),
         Err(why) => {
             let problem = format!("loop {}: {why}", raw.id());
-            return Err(Failure::refuse(problem, &loop_message::unchanged(raw)));
+            return Err(Failure::refuse(problem, &next_action::unchanged(raw)));
         }
     };
     out::text(&format!("\n{}\n\n", verify::render_results(raw)));

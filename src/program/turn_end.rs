@@ -5,7 +5,6 @@ use serde_json::json;
 use super::app::Program;
 use super::last_message::is_given_once;
 use super::{next_action, rounds};
-use crate::behaviours::loop_message;
 use crate::machine::{EdgeAt, LoopHandle, PhaseDeclaration as _};
 use crate::message::{Message, Render as _};
 use crate::template;
@@ -43,7 +42,7 @@ pub(super) fn note(
         "failure": failure,
         "caveats": caveats.join(" "),
         "next": next.map(|next| next.next),
-        "commands": loop_message::possible_commands(raw),
+        "commands": next_action::possible_commands(raw),
         "program": program.info.program,
     });
     let rendered = TURN_END.render(&facts);

@@ -7,7 +7,7 @@ use super::arguments::{self, LoopArgs};
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::settings::Settings;
-use super::{attempts, caller, loops, open_error, out, start};
+use super::{attempts, caller, loops, next_action, open_error, out, start};
 use crate::behaviours::ask::Answer;
 use crate::behaviours::loop_message;
 use crate::machine::table::FieldKind;
@@ -174,7 +174,7 @@ pub(super) fn take_answer(
         let why = text::one_line(&Failure::from(error).to_string(), 300);
         let transition = answer.transition;
         let problem = format!("{transition} cannot be taken: {why}");
-        Failure::refuse(problem, &loop_message::unchanged(raw))
+        Failure::refuse(problem, &next_action::unchanged(raw))
     })?;
     take(program, verb, held)
 }
@@ -249,7 +249,7 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
     let of_fault = refused.refusal.help().map(|help| help.to_string());
     let help = of_fault
         .or_else(|| program.extension.refusal_help(&*refused.held, &transition))
-        .unwrap_or_else(|| loop_message::unchanged(raw));
+        .unwrap_or_else(|| next_action::unchanged(raw));
     Failure::refuse(format!("loop {id}: {problem}"), &help)
 }
 

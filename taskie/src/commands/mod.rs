@@ -11,7 +11,9 @@ use claudex_loop::behaviours::loop_message;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{Group, Program, attempts, loops, open_error, out, slash_arguments};
+use claudex_loop::program::{
+    Group, Program, attempts, loops, next_action, open_error, out, slash_arguments,
+};
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, Beginning, Refusal};
 
@@ -207,7 +209,7 @@ impl Call {
         let id = held.id().clone();
         let now = held.take_transition(transition).map_err(|refused| {
             attempts::note_refusal(&store, &id, self.actor, &self.name, &refused.refusal);
-            let help = loop_message::unchanged(refused.held.raw());
+            let help = next_action::unchanged(refused.held.raw());
             let problem = match &*refused.refusal {
                 Refusal::Undeclared { .. } => {
                     let at = word(refused.held.phase());

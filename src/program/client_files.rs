@@ -1,4 +1,4 @@
-//! The Stop hooks that Claude Code's settings files and installed plugins declare.
+//! Claude Code's settings files and installed plugins, as far as they concern Stop hooks.
 //!
 //! Measured on 2.1.330 (docs/dev/clients.md). A missing or unreadable file counts as empty.
 
@@ -7,26 +7,24 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
 
+use super::info::ProgramInfo;
 use crate::files;
-use crate::store::StateSpec;
 
 /// The setting that keeps the client from running any hook.
-pub const HOOKS_OFF: &str = "disableAllHooks";
+pub(super) const HOOKS_OFF: &str = "disableAllHooks";
 
-/// The Stop hooks that concern a program.
 #[derive(Debug, Default)]
-pub struct StopHooks {
-    /// The settings file with [`HOOKS_OFF`].
-    pub off_in: Option<Utf8PathBuf>,
+pub(super) struct StopHooks {
+    pub(super) off_in: Option<Utf8PathBuf>,
     /// The plugin or the settings file whose Stop hook calls our program.
-    pub ours: Option<String>,
+    pub(super) ours: Option<String>,
     /// Another plugin with our plugin's name, or with a Stop hook whose command names our folder.
-    pub rival: Option<String>,
+    pub(super) rival: Option<String>,
 }
 
 impl StopHooks {
     /// Reads the files that a client reads in the project at `root`. Later settings files win.
-    pub fn read(state: &StateSpec, plugin: Option<&str>, root: &Utf8Path) -> Self {
+    pub(super) fn read(info: &ProgramInfo, root: &Utf8Path) -> Self {
         let absolute = |name| {
             let path = Utf8PathBuf::from(std::env::var(name).ok()?);
             path.is_absolute().then_some(path)
@@ -48,7 +46,7 @@ impl StopHooks {
         for file in files {
             let settings = json(&file);
             let declared = stop_hooks(&settings);
-            if declared.contains("hook stop") && declared.contains(state.program) {
+            if declared.contains("hook stop") && declared.contains(info.program) {
                 hooks.ours.get_or_insert(file.to_string());
             }
             let enabled = settings["enabledPlugins"].as_object().into_iter().flatten();
@@ -61,21 +59,21 @@ impl StopHooks {
         for (key, is_on) in plugins {
             let folder = installed["plugins"][&key][0]["installPath"].as_str();
             if let Some(root) = folder.filter(|_| is_on) {
-                hooks.add_plugin(state, plugin, &key, Utf8Path::new(root));
+                hooks.add_plugin(info, &key, Utf8Path::new(root));
             }
         }
         hooks
     }
 
     /// Adds an enabled plugin, such as `claudex@claudex-engine`. Ours contains our launcher.
-    fn add_plugin(&mut self, state: &StateSpec, ours: Option<&str>, key: &str, root: &Utf8Path) {
-        let has_our_name = key.split('@').next() == ours;
-        if has_our_name && root.join("bin").join(state.program).is_file() {
+    fn add_plugin(&mut self, info: &ProgramInfo, key: &str, root: &Utf8Path) {
+        let has_our_name = key.split('@').next() == info.plugin;
+        if has_our_name && root.join("bin").join(info.program).is_file() {
             self.ours = Some(format!("plugin {key}"));
             return;
         }
         let declared = stop_hooks(&json(&root.join("hooks/hooks.json")));
-        if has_our_name && declared != "null" || declared.contains(state.folder) {
+        if has_our_name && declared != "null" || declared.contains(info.state.folder) {
             self.rival.get_or_insert(key.to_owned());
         }
     }
