@@ -15,7 +15,7 @@ use super::table::{PhaseInfo, Table};
 use super::{Actor, EvidenceRecord, Machine, Refusal};
 use crate::files::{Folder, MAX_BYTES, folder_of};
 use crate::store::{
-    Change, Entry, Fields, LoopId, Record, Store, StoreError, lock, to_count, to_plain,
+    Change, Entry, Fields, LoopId, Record, Store, StoreError, lock_mutex, to_count, to_plain,
 };
 
 /// A loop from the store. Generated types wrap it and know its phase at compile time.
@@ -183,7 +183,7 @@ impl Raw {
     }
 
     fn journal_since(&self, since: u64) -> Result<Arc<[Entry]>, StoreError> {
-        let mut known = lock(&self.journal);
+        let mut known = lock_mutex(&self.journal);
         if let Some((_, entries)) = known.as_ref().filter(|(from, _)| *from <= since) {
             return Ok(entries.clone());
         }
@@ -200,7 +200,7 @@ impl Raw {
 
     /// Has the journal read again, after a wait for another process.
     pub fn forget_journal(&self) {
-        *lock(&self.journal) = None;
+        *lock_mutex(&self.journal) = None;
     }
 
     /// Returns the edges that are open as far as the loop's fields decide.

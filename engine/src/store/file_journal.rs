@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::entry::{ChangeEntry, Entry};
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
-use super::journal::{Journal, Tail, check_order, lock};
+use super::journal::{Journal, Tail, check_order, lock_mutex};
 use super::loop_files::JOURNAL;
 use super::mark::Mark;
 use super::seal::{Line, Sealer};
@@ -68,7 +68,7 @@ impl SealedJournal {
 impl Store {
     /// Returns the sealer of the journals here. Reads the key and the project once.
     pub(super) fn sealer(&self, id: &LoopId) -> Result<Arc<Sealer>, StoreError> {
-        let mut known = lock(&self.sealer);
+        let mut known = lock_mutex(&self.sealer);
         if let Some(known) = &*known {
             return Ok(known.clone());
         }
@@ -124,7 +124,7 @@ impl Store {
     /// Returns a journal that is to begin.
     fn begin_journal(&self, here: Folder, id: &LoopId) -> Result<SealedJournal, StoreError> {
         let sealer = Arc::new(self.home.sealer_or_new(&here)?);
-        *lock(&self.sealer) = Some(sealer.clone());
+        *lock_mutex(&self.sealer) = Some(sealer.clone());
         // The journal that is replaced may be longer.
         let _ = sealer.set_mark(id, &Mark::default());
         let folder = here

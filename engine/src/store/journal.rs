@@ -73,7 +73,7 @@ impl StoredJournal {
     }
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -85,7 +85,7 @@ impl Journal for Memory {
         entry: Entry,
         document: Option<&[u8]>,
     ) -> Result<(), StoreError> {
-        let mut loops = lock(&self.loops);
+        let mut loops = lock_mutex(&self.loops);
         let journal = loops.entry(id.clone()).or_default();
         check_order(after, journal.newest())?;
         journal.entries.push(entry);
@@ -96,7 +96,7 @@ impl Journal for Memory {
     }
 
     fn tail(&self, id: &LoopId) -> Result<Option<Tail>, StoreError> {
-        let loops = lock(&self.loops);
+        let loops = lock_mutex(&self.loops);
         let Some(journal) = loops.get(id) else {
             return Ok(None);
         };
@@ -110,16 +110,16 @@ impl Journal for Memory {
     }
 
     fn entries(&self, id: &LoopId, _: u64) -> Result<Vec<Entry>, StoreError> {
-        let loops = lock(&self.loops);
+        let loops = lock_mutex(&self.loops);
         let entries = loops.get(id).map(|journal| journal.entries.clone());
         Ok(entries.unwrap_or_default())
     }
 
     fn list(&self) -> BTreeSet<LoopId> {
-        lock(&self.loops).keys().cloned().collect()
+        lock_mutex(&self.loops).keys().cloned().collect()
     }
 
     fn lock_starts(&self) -> Result<Box<dyn Debug + '_>, StoreError> {
-        Ok(Box::new(lock(&self.starting)))
+        Ok(Box::new(lock_mutex(&self.starting)))
     }
 }

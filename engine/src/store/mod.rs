@@ -38,7 +38,7 @@ pub use error::{OrIo, StoreError, WhyNotOurs};
 pub(crate) use field::misfit;
 pub use field::{FieldInfo, FieldKind, InitialValue, default_data, is_data};
 pub use id::LoopId;
-pub(crate) use journal::lock;
+pub(crate) use journal::lock_mutex;
 pub use list::ListedLoop;
 pub use loop_files::lock_run;
 pub use spec::{Active, Form, HeldFields, IdForm, StateSpec};

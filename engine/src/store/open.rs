@@ -260,7 +260,7 @@ impl Store {
     }
 
     /// Returns at least the entries in a loop's journal since a revision.
-    pub fn journal_since(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
+    pub(crate) fn journal_since(&self, id: &LoopId, since: u64) -> Result<Vec<Entry>, StoreError> {
         let entries = self.journals().entries(id, since)?;
         if entries.is_empty() {
             return Err(self.explain_missing(id));
