@@ -83,7 +83,7 @@ pub fn lines(text: &str, limit: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut commands = 0;
     let mut left = limit;
-    for line in plain(text).lines() {
+    for line in strip_hidden(text).lines() {
         if line.starts_with(COMMAND) {
             let command = one_line(line, MAX_COMMAND_CHARS);
             if commands < MAX_COMMANDS && !command.is_empty() {

@@ -27,9 +27,9 @@ pub fn is_hidden(character: char) -> bool {
 }
 
 /// Returns a name or a path from outside on one line, as an error or a note shows it: like
-/// [`exact`], with typographic double quotes, since agents paste messages into a shell.
-pub fn shown(name: impl AsRef<str>) -> String {
-    curl_quotes(&exact(name))
+/// [`escape_hidden`], with typographic double quotes, since agents paste messages into a shell.
+pub fn printable(name: impl AsRef<str>) -> String {
+    curl_quotes(&escape_hidden(name))
 }
 
 /// Returns the text with curly double quotes for straight ones, which could end a shell's quotes.
@@ -48,21 +48,21 @@ pub fn curl_quotes(text: &str) -> String {
 }
 
 /// Returns a name or path on one line, with hidden characters spelled out to tell names apart.
-pub fn exact(name: impl AsRef<str>) -> String {
-    let mut exact = String::new();
+pub fn escape_hidden(name: impl AsRef<str>) -> String {
+    let mut escaped = String::new();
     for character in name.as_ref().chars() {
         match character {
-            '\n' => exact.push_str("\\n"),
-            _ if is_hidden(character) => exact.extend(character.escape_unicode()),
-            _ => exact.push(character),
+            '\n' => escaped.push_str("\\n"),
+            _ if is_hidden(character) => escaped.extend(character.escape_unicode()),
+            _ => escaped.push(character),
         }
     }
-    exact
+    escaped
 }
 
 /// Returns the text with `\r\n` and `\r` as `\n`, and without control characters (newline and tab
 /// stay), bidirectional controls and invisible characters.
-pub fn plain(text: &str) -> String {
+pub fn strip_hidden(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let is_shown = |one: &char| matches!(one, '\n' | '\t') || !is_hidden(*one);
     text.chars().filter(is_shown).collect()
@@ -71,7 +71,7 @@ pub fn plain(text: &str) -> String {
 /// Returns a text on one line of at most `limit` characters: plain, each run of white space as one
 /// space, none at the ends. A text that is cut ends in `...`, which counts.
 pub fn one_line(text: &str, limit: usize) -> String {
-    let plain = plain(text);
+    let plain = strip_hidden(text);
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= limit {
         return line;
@@ -95,31 +95,34 @@ mod tests {
 
     #[test]
     fn hidden_characters_are_removed() {
-        assert_eq!(plain("a\u{1b}[31mb\r\nc\u{202e}d"), "a[31mb\ncd");
-        assert_eq!(plain("\u{1b}]0;title\u{7}x\u{9b}2J"), "]0;titlex2J");
-        assert_eq!(plain("a\u{202e}b\u{2066}c\u{200f}d\u{61c}e"), "abcde");
-        assert_eq!(plain("hi\u{e0041}\u{e0042}!"), "hi!");
-        assert_eq!(plain("nul\0 del\u{7f}"), "nul del");
+        assert_eq!(strip_hidden("a\u{1b}[31mb\r\nc\u{202e}d"), "a[31mb\ncd");
+        assert_eq!(strip_hidden("\u{1b}]0;title\u{7}x\u{9b}2J"), "]0;titlex2J");
+        assert_eq!(
+            strip_hidden("a\u{202e}b\u{2066}c\u{200f}d\u{61c}e"),
+            "abcde"
+        );
+        assert_eq!(strip_hidden("hi\u{e0041}\u{e0042}!"), "hi!");
+        assert_eq!(strip_hidden("nul\0 del\u{7f}"), "nul del");
     }
 
     #[test]
     fn visible_text_stays() {
         let text = "Überprüfung: 計画 👩\u{200d}💻\n\tindented";
-        assert_eq!(plain(text), text.replace('\u{200d}', ""));
+        assert_eq!(strip_hidden(text), text.replace('\u{200d}', ""));
     }
 
     #[test]
     fn every_line_ending_becomes_a_newline() {
-        assert_eq!(plain("a\r\nb\rc\n\rd"), "a\nb\nc\n\nd");
+        assert_eq!(strip_hidden("a\r\nb\rc\n\rd"), "a\nb\nc\n\nd");
     }
 
     #[test]
     fn hidden_characters_of_a_name_are_spelled_out() {
         assert_eq!(
-            shown("a\u{202e}b\n\tc\u{200b}"),
+            printable("a\u{202e}b\n\tc\u{200b}"),
             r"a\u{202e}b\n\u{9}c\u{200b}"
         );
-        assert_eq!(shown("/tmp/plän 1"), "/tmp/plän 1");
+        assert_eq!(printable("/tmp/plän 1"), "/tmp/plän 1");
     }
 
     proptest! {

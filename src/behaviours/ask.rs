@@ -161,12 +161,12 @@ impl Asked {
         let mut known = HashSet::new();
         for (option, number) in self.options.iter().zip(1..) {
             let label = option.label.trim();
-            let is_plain = !label.contains(['`', '\n', '\t']) && text::plain(label) == label;
+            let is_plain = !label.contains(['`', '\n', '\t']) && text::strip_hidden(label) == label;
             let is_short = (1..=MAX_LABEL_CHARS).contains(&label.chars().count());
             // These decide nothing.
             let is_ours = label == MORE || count == 1 && [ELSE, NO].contains(&label);
             if !is_plain || !is_short || is_ours || !known.insert(label) {
-                let label = text::one_line(&text::shown(label), MAX_LABEL_CHARS);
+                let label = text::one_line(&text::printable(label), MAX_LABEL_CHARS);
                 return Err(format!(
                     "option {number} of the program, “{label}”, must be a plain text of 1 to 80 characters that no other option has"
                 ));

@@ -84,7 +84,7 @@ pub(super) fn log_name(command: &str) -> String {
 pub(super) fn tail(bytes: &[u8], max_chars: usize) -> String {
     // A character has four bytes at most.
     let bytes = &bytes[bytes.len().saturating_sub(4 * max_chars)..];
-    let plain = text::plain(&String::from_utf8_lossy(bytes));
+    let plain = text::strip_hidden(&String::from_utf8_lossy(bytes));
     let left_out = plain.chars().count().saturating_sub(max_chars);
     let end: String = plain.chars().skip(left_out).collect();
     let lines: Vec<&str> = end.lines().map(str::trim_end).collect();

@@ -92,7 +92,7 @@ fn load(raw: &Raw) -> Result<Vec<Command>, String> {
     let mut commands = Vec::new();
     for (line, number) in lines.iter().zip(1..) {
         if let Some(problem) = line_problem(line) {
-            let short = text::one_line(&text::shown(line), 200);
+            let short = text::one_line(&text::printable(line), 200);
             return Err(format!("command {number} {problem}: {short}"));
         }
         let allowed = facts.permissions.get().and_then(|permissions| {
@@ -112,7 +112,7 @@ fn line_problem(line: &str) -> Option<&'static str> {
         Some("is empty")
     } else if line.chars().count() > MAX_COMMAND_CHARS {
         Some("has more than 1,000 characters")
-    } else if text::exact(line) != line {
+    } else if text::escape_hidden(line) != line {
         Some("has characters that cannot be shown")
     } else {
         None
@@ -168,7 +168,7 @@ impl VerifyRun {
         let permissions = raw.program_facts().permissions.get();
         let file = permissions
             .and_then(|known| known.file.as_ref())
-            .map_or("your configuration".to_owned(), text::shown);
+            .map_or("your configuration".to_owned(), text::printable);
         Some(format!(
             "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
             text::command_lines(&lines)
@@ -178,7 +178,7 @@ impl VerifyRun {
     /// Returns why the run does not verify the work tree that it began with, or `None` if it does.
     pub fn problem(&self, raw: &Raw) -> Option<String> {
         let why = if let Some(failed) = self.failed().next() {
-            let command = text::one_line(&text::shown(&failed.command), 200);
+            let command = text::one_line(&text::printable(&failed.command), 200);
             format!("{command} failed ({}); fix that, then", failed.exit)
         } else if let Some(problem) = self.permission_problem(raw) {
             return Some(problem);
@@ -215,7 +215,7 @@ pub fn render_results(raw: &Raw) -> String {
     };
     let max_chars = (MAX_OUTPUT_CHARS / ends.len()).min(MAX_TAIL_CHARS);
     let texts = ends.iter().zip(1..).map(|(end, number)| {
-        let line = text::one_line(&text::shown(&end.command), MAX_COMMAND_CHARS);
+        let line = text::one_line(&text::printable(&end.command), MAX_COMMAND_CHARS);
         let file = raw.store().loop_folder(raw.id()).join(log_name(number));
         let is_run = end.exit != Exit::NotAllowed;
         let output = raw.store().read(&file).ok().filter(|_| is_run);
@@ -230,7 +230,7 @@ pub fn render_results(raw: &Raw) -> String {
 pub fn failed_findings(raw: &Raw) -> Vec<Finding> {
     let run = VerifyRun::newest(raw, &load(raw).unwrap_or_default());
     let findings = run.failed().map(|command| {
-        let line = text::one_line(&text::shown(&command.command), 200);
+        let line = text::one_line(&text::printable(&command.command), 200);
         let problem = format!("the command {line} failed: {}", command.exit);
         Finding {
             recommendation: Some("fix what it shows".to_owned()),

@@ -83,7 +83,7 @@ impl Git {
     /// Makes one for the work tree whose top is `root`.
     pub(crate) fn at(root: &Utf8Path, deadline: Option<Instant>) -> Result<Self> {
         let missing = || {
-            let root = text::shown(root);
+            let root = text::printable(root);
             let message = format!("{root} is not the work tree of a git repository");
             WorktreeError::unusable(message, "run it in a git work tree; git init makes one")
         };
@@ -271,7 +271,7 @@ impl WorktreeError {
 /// Adds the attempt to an error of the system.
 pub(crate) fn io(attempt: &str) -> impl FnOnce(std::io::Error) -> WorktreeError {
     move |error| {
-        let message = format!("{attempt}: {}", text::shown(error.to_string()));
+        let message = format!("{attempt}: {}", text::printable(error.to_string()));
         WorktreeError::unusable(message, "")
     }
 }

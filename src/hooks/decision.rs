@@ -101,7 +101,7 @@ impl HookOutput {
         if let Some(note) = &self.agent_note {
             let mut text = plain_note(note);
             if let Some(instruction) = &self.instruction {
-                let plain = text::plain(instruction);
+                let plain = text::strip_hidden(instruction);
                 text.push_str("\n\n");
                 text.extend(plain.trim_end().chars().take(MAX_INSTRUCTION_CHARS));
             }
@@ -132,7 +132,7 @@ fn plain_note(note: &str) -> String {
 /// Returns a reason that the client does not shorten: a long one ends with a line about `rest`. The
 /// client fills an empty one with a useless word.
 fn plain_reason(reason: &str, rest: &str) -> String {
-    let text = text::plain(reason);
+    let text = text::strip_hidden(reason);
     let whole = text.encode_utf16().count();
     if text.trim().is_empty() {
         return "The loop is not finished.".to_owned();

@@ -38,12 +38,12 @@ pub(super) fn variables(held: &AnyLoop) -> Variables {
         "missing": missing_personas(held, personas),
         "left_high": high_findings_left(raw),
         "plan": text::one_line(&fields.subject, MAX_TEXT_CHARS),
-        "plan_name": text::exact(&fields.subject),
+        "plan_name": text::escape_hidden(&fields.subject),
         "plan_path": text::one_line(path.as_str(), MAX_TEXT_CHARS),
         "plan_argument": text::visible_shell_word(&path),
         "plan_is_there": raw.read("{subject}").is_ok(),
         "review_line": runner::line(raw),
-        "findings": text::exact(findings_file::findings_path(raw.store(), raw.id(), round)),
+        "findings": text::escape_hidden(findings_file::findings_path(raw.store(), raw.id(), round)),
         "previous": previous.and_then(|line| line.counts).map(|counts| counts.to_string()),
         "top": gravest_findings(raw, round.saturating_sub(1)),
         "rounds": lines,
@@ -54,8 +54,8 @@ pub(super) fn variables(held: &AnyLoop) -> Variables {
         "caveats": caveats::all(held),
         "cause": cause(raw),
         "reviewed": lines.last().is_some_and(|line| line.counts.is_some()),
-        "report": report.map(text::exact),
-        "fixes": fixes.map(text::exact),
+        "report": report.map(text::escape_hidden),
+        "fixes": fixes.map(text::escape_hidden),
     });
     let Json::Object(mut variables) = variables else {
         unreachable!("the variables are an object");
@@ -97,7 +97,7 @@ fn high_findings_left(raw: &Raw) -> Vec<String> {
     left.retain(|one| one.standing == Standing::Unseen && one.finding.severity == Severity::High);
     let lines = left.iter().map(|one| {
         let round = one.rounds.last().copied().unwrap_or_default();
-        let file = text::exact(findings_file::findings_path(raw.store(), raw.id(), round));
+        let file = text::escape_hidden(findings_file::findings_path(raw.store(), raw.id(), round));
         let problem = pasteable(&one.finding.what, MAX_FINDING_CHARS);
         format!("Round {round}: {problem} (`{file}`)")
     });

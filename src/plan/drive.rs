@@ -283,7 +283,7 @@ impl<'d> Driver<'d> {
             return Ok(exit);
         }
         let Some(cause) = cause else {
-            let state = text::shown(store.path_of(id));
+            let state = text::printable(store.path_of(id));
             out::line(&format!("\n{summary}\nState: {state}"));
             return Ok(exit);
         };

@@ -92,7 +92,7 @@ fn load(file: &Utf8Path) -> Result<Option<Machine>, Failure> {
 }
 
 fn display_name(file: &Utf8Path) -> String {
-    text::pasteable(&text::shown(file))
+    text::pasteable(&text::printable(file))
 }
 
 /// Returns the schema of the values at `@` in a file.

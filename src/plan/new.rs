@@ -44,7 +44,7 @@ pub(super) fn run(matches: &ArgMatches) -> CommandResult {
     // Crates from a registry are in one folder.
     let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());
     if !is_crate_name(name) {
-        let name = text::one_line(&text::shown(name), 80);
+        let name = text::one_line(&text::printable(name), 80);
         let message = format!("`{name}` cannot be the name of a crate and its machine");
         let help = "begin with a to z, then use a to z, 0 to 9 and single - or _, at most 64 in all, and no word of Rust:\n    claudex-loop new release-train";
         return Err(Failure::with_help(Exit::Usage, message, help));

@@ -73,12 +73,12 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     });
 
     put(&folder, &report_file, REPORT, &facts)?;
-    let mut lines = vec![format!("report: {}", text::exact(report_file))];
+    let mut lines = vec![format!("report: {}", text::escape_hidden(report_file))];
     if !fixes.is_empty() {
         put(&folder, &fixes_file, FIXES, &facts)?;
         lines.push(format!(
             "proposed patches, none of them applied: {} ({applying} of {} would apply)",
-            text::exact(fixes_file),
+            text::escape_hidden(fixes_file),
             fixes.len()
         ));
     }

@@ -92,7 +92,7 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
         return Driver::new(program, root, &arguments)?.drive(held);
     }
     let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
-    let (plan, topic) = start::read_plan(&loops::here()?, plan)?;
+    let (plan, topic) = start::read_plan(&loops::current_folder()?, plan)?;
     let mut fields = vec![
         ("topic", topic.into()),
         ("from_draft", true.into()),
@@ -117,7 +117,7 @@ pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> CommandRes
         json: changes.json,
         ..Run::default()
     };
-    let here = loops::here()?;
+    let here = loops::current_folder()?;
     let driver = Driver::new(program, &here, &arguments)?;
     let (held, _lock) = start::begin(&driver, Mode::Review, fields, &here, matches)?;
     driver.drive(held)
@@ -126,9 +126,9 @@ pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> CommandRes
 /// Returns the command that resumes a loop of `run`, also from another folder.
 pub(super) fn resume_help(held: &AnyLoop) -> String {
     let root = held.raw().store().root();
-    let place = match loops::here() {
+    let place = match loops::current_folder() {
         Ok(here) if locate::nearest(INFO.state, &here).root() == root => String::new(),
-        _ => format!(", in {}", text::shown(root)),
+        _ => format!(", in {}", text::printable(root)),
     };
     format!(
         "to continue it{place}:\n    claudex-loop run --resume {}\ngive its flags again, such as --reviewer and --drafter",

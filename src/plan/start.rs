@@ -132,7 +132,7 @@ fn plan_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     };
     let plan = optional(store.read(&path)).map_err(|error| unreadable(&path, &error))?;
     if from_draft && plan.is_none() {
-        let path = text::shown(&path);
+        let path = text::printable(&path);
         return Err(usage(
             &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
             "write the draft first, or leave --from-draft out",
@@ -235,7 +235,7 @@ pub(super) fn read_plan(
 ) -> Result<(Utf8PathBuf, String), Failure> {
     let path = here.join(plan);
     if path.is_dir() {
-        let problem = format!("cannot review {}: it is a folder", text::shown(&path));
+        let problem = format!("cannot review {}: it is a folder", text::printable(&path));
         return Err(usage(&problem, "name the plan’s Markdown file"));
     }
     // Below the project's root no symlink is followed; elsewhere the user chose the folder.
@@ -246,7 +246,7 @@ pub(super) fn read_plan(
     });
     let (path, bytes) = read.map_err(|error| unreadable(&path, &error).exiting(Exit::Usage))?;
     let refused = |problem: &str, help: &str| {
-        let path = text::shown(&path);
+        let path = text::printable(&path);
         usage(&format!("cannot review the plan {path}: {problem}"), help)
     };
     // As with every unreviewed plan, it has no verdict.
@@ -276,7 +276,7 @@ fn usage(message: &str, help: &str) -> Failure {
 fn unreadable(path: &Utf8Path, error: &std::io::Error) -> Failure {
     let message = match UntrustedError::from_io(error) {
         Some(error) => error.to_string(),
-        None => format!("cannot read {}: {error}", text::shown(path)),
+        None => format!("cannot read {}: {error}", text::printable(path)),
     };
     let help = "check that the file is regular and that you may read it";
     Failure::with_help(Exit::Internal, message, help)

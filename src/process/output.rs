@@ -144,7 +144,7 @@ impl ProcessOutput {
 
     /// Returns the last kilobytes of stderr, made plain.
     pub fn stderr_tail(&self) -> String {
-        text::plain(&String::from_utf8_lossy(tail(&self.stderr)))
+        text::strip_hidden(&String::from_utf8_lossy(tail(&self.stderr)))
     }
 
     /// Keeps the output in a file of a folder, for people: the beginning and the end of stdout,

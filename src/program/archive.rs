@@ -18,7 +18,7 @@ pub(super) fn sweep(info: &'static ProgramInfo) -> CommandResult {
     for store in StateFolders::find_here(info.state)?.stores {
         for id in store.archive_stale(SystemTime::now(), stale_after) {
             is_empty = false;
-            let folder = text::shown(store.folder());
+            let folder = text::printable(store.folder());
             let resume = info.command(&format!("resume {id}"));
             let line = format!("Loop {id} was moved to {folder}/archive; this brings it back:");
             out::line(&(line + &resume));
@@ -64,7 +64,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Comm
         one.store.archive(&one.id).map_err(Failure::internal)?;
         one.log("rolled back by the user");
         let name = text::one_line(one.id.as_str(), 100);
-        let folder = text::shown(one.store.folder());
+        let folder = text::printable(one.store.folder());
         out::line(&format!("Loop {name} was moved to {folder}/archive/{name}"));
     }
     Ok(Exit::Complete)

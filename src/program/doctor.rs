@@ -89,7 +89,7 @@ pub(super) fn doctor(program: &Program, json: bool) -> CommandResult {
 
 fn run_checks(program: &Program) -> Result<Vec<Check>, Failure> {
     let info = program.info;
-    let store = locate::nearest(info.state, &locate::here()?);
+    let store = locate::nearest(info.state, &locate::current_folder()?);
     let root = store.root();
     // This check is first, because the others open the folder and close it to other users.
     let state_home = check_state_home(info);

@@ -138,7 +138,7 @@ impl From<clap::Error> for Failure {
 
 /// Returns a text without hidden characters, in which nothing runs if it is pasted into a shell.
 fn printable(text: impl Display) -> String {
-    text::pasteable(&text::plain(&text.to_string()))
+    text::pasteable(&text::strip_hidden(&text.to_string()))
 }
 
 /// Prints clap's message. Help and version are not errors; everything else is bad usage.

@@ -28,7 +28,7 @@ pub fn import(
     let actor = caller.actor(false);
     loops::person_only(info, actor, command, None)?;
     let refused = |why: String, help: &str| {
-        let message = format!("cannot import {}: {why}", text::shown(file));
+        let message = format!("cannot import {}: {why}", text::printable(file));
         Failure::refuse(message, help)
     };
     let unread =
@@ -40,7 +40,7 @@ pub fn import(
         refused(why, &help)
     };
 
-    let here = loops::here()?;
+    let here = loops::current_folder()?;
     let path = here.join(file).canonicalize_utf8().map_err(unread)?;
     let read = files::read(&path).map_err(unread)?;
     let bytes = convert(read).map_err(unfit)?;
@@ -72,7 +72,7 @@ pub fn import(
     start::enter(program, &*held, command);
     let id = raw.id();
     let phase = raw.phase_info().name;
-    let state = text::exact(store.path_of(id));
+    let state = text::escape_hidden(store.path_of(id));
     let line = format!("Loop {id} continues in phase {phase}. Its state: {state}");
     out::line(&line);
     Ok(Exit::Complete)

@@ -97,14 +97,14 @@ impl StateFolders {
     /// Finds the state folders of a hook: those of the client's project first.
     pub fn find_for_hook(state: &'static StateSpec, input: &Input) -> Self {
         let project = std::env::var("CLAUDE_PROJECT_DIR").ok().map(Into::into);
-        let cwd = input.cwd.clone().or_else(|| here().ok());
+        let cwd = input.cwd.clone().or_else(|| current_folder().ok());
         let mut starts: Vec<Utf8PathBuf> = [project, cwd].into_iter().flatten().collect();
         starts.retain(|path| path.is_absolute());
         Self::find(state, starts)
     }
 
     pub(super) fn find_here(state: &'static StateSpec) -> Result<Self, Failure> {
-        Ok(Self::find(state, vec![here()?]))
+        Ok(Self::find(state, vec![current_folder()?]))
     }
 
     pub(super) fn refusal(&self) -> Option<StoreError> {
@@ -199,7 +199,7 @@ impl StateFolders {
     pub(super) fn vanished(&self, hook: Option<&str>) -> Vec<String> {
         let stores = self.starts.iter().map(|start| for_start(self.state, start));
         let vanished = stores.filter(|store| store.has_vanished(hook)).map(|store| {
-            let folder = text::shown(store.folder());
+            let folder = text::printable(store.folder());
             format!(
                 "the state folder {folder} is gone with its loops (removed, moved, or on another branch); put it back to continue them"
             )
@@ -264,7 +264,7 @@ pub(super) fn real_path(path: &Utf8Path) -> Option<Utf8PathBuf> {
 ///
 /// # Errors
 /// Returns an error if it does not exist any more, or if its path is not UTF-8.
-pub fn here() -> Result<Utf8PathBuf, Failure> {
+pub fn current_folder() -> Result<Utf8PathBuf, Failure> {
     let here = std::env::current_dir()
         .and_then(|path| Utf8PathBuf::try_from(path).map_err(FromPathBufError::into_io_error));
     here.map_err(|error| {

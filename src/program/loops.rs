@@ -13,7 +13,7 @@ use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
 
-pub use super::locate::here;
+pub use super::locate::current_folder;
 
 /// Checks that every state folder above can be used. Otherwise loops in it would be overlooked.
 pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
@@ -49,8 +49,8 @@ pub fn find(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, LoopId), Fai
 }
 
 fn search_failure(problem: &str, help: &str) -> Failure {
-    let here = here().unwrap_or_default();
-    Failure::refuse(format!("{problem} in {}", text::shown(&here)), help)
+    let here = current_folder().unwrap_or_default();
+    Failure::refuse(format!("{problem} in {}", text::printable(&here)), help)
 }
 
 /// Returns the store that has a loop: the archive or the folder itself.
@@ -197,7 +197,11 @@ pub fn settings(
 }
 
 pub(super) fn settings_here(info: &'static ProgramInfo) -> Result<Settings, Failure> {
-    settings(info, locate::nearest(info.state, &here()?).root(), None)
+    settings(
+        info,
+        locate::nearest(info.state, &current_folder()?).root(),
+        None,
+    )
 }
 
 pub(super) fn check_active(raw: &Raw) -> Result<(), Failure> {

@@ -71,7 +71,7 @@ fn end_turn(why: &str) -> NextAction {
 fn write_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
     let path = behaviour.parameter("path").unwrap_or_default();
     let before = behaviour.parameter("before").unwrap_or_default();
-    let name = text::shown(raw.fill(path));
+    let name = text::printable(raw.fill(path));
     if require_file(raw, path, before).is_ok_and(|is_written| is_written.seen) {
         return end_turn(&format!("{name} is written"));
     }

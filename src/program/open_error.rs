@@ -64,7 +64,7 @@ fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
 
 /// Returns the import command with a path from the working directory: a message quotes no path.
 fn import_call(path: &Utf8Path) -> String {
-    let here = locate::here().unwrap_or_default();
+    let here = locate::current_folder().unwrap_or_default();
     let mut above = here.ancestors().zip(0..);
     let relative = above
         .find_map(|(above, up)| Some("../".repeat(up) + path.strip_prefix(above).ok()?.as_str()));
@@ -112,7 +112,7 @@ pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
 
 /// Returns why a loop could not be opened, in one line with its path and help.
 pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &Refusal) -> String {
-    let path = text::shown(store.path_of(id));
+    let path = text::printable(store.path_of(id));
     let line = explain(info, error);
     if line.starts_with(&path) {
         return line;

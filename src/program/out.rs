@@ -29,7 +29,7 @@ pub fn line(text: &str) {
 
 /// Prints a line on stdout with the first occurrence of the word coloured.
 pub fn emphasize(text: &str, word: &str, style: Style) {
-    let mut text = text::plain(text);
+    let mut text = text::strip_hidden(text);
     if !word.is_empty() {
         text = text.replacen(word, &format!("{style}{word}{style:#}"), 1);
     }
@@ -47,13 +47,13 @@ pub fn exact(value: &str) {
 /// Prints cleaned text on stdout without adding a line end: a file, or instructions for an agent.
 pub fn text(text: &str) {
     let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(text::plain(text).as_bytes());
+    let _ = stdout.write_all(text::strip_hidden(text).as_bytes());
     let _ = stdout.flush();
 }
 
 /// Prints a note on stderr, in which nothing runs when it is pasted between a shell's quotes.
 pub fn note(text: &str) {
-    report(&text::pasteable(&text::plain(text)));
+    report(&text::pasteable(&text::strip_hidden(text)));
 }
 
 /// Prints a coloured report on stderr, whose quoted text is already clean.

@@ -102,11 +102,11 @@ fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Fa
     let failed = |error: StoreError| open_error::failure(info, error.into());
     if is_archived {
         store.unarchive(id).map_err(failed)?;
-        let folder = text::shown(store.folder());
+        let folder = text::printable(store.folder());
         out::line(&format!("Loop {id} was brought back from {folder}/archive"));
     }
     if let Some(kept) = store.render_again(id).map_err(failed)? {
-        let [path, kept] = [store.path_of(id), kept].map(text::shown);
+        let [path, kept] = [store.path_of(id), kept].map(text::printable);
         out::line(&format!(
             "Loop {id} keeps its state: {path} was written again, and the file that was there is kept as {kept}"
         ));

@@ -69,7 +69,7 @@ pub(super) fn run(program: &Program, id: Option<&str>, label: &str) -> CommandRe
     };
     let answer = asked.answer(label, true);
     let Some(answer) = answer.map_err(|why| refused(why, &unchanged))? else {
-        let label = text::one_line(&text::shown(label), 80);
+        let label = text::one_line(&text::printable(label), 80);
         let why = format!("“{label}” does not answer: {}", asked.question);
         let help = format!("nothing was changed; the options are {}", asked.labels());
         return Err(refused(why, &help));

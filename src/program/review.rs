@@ -138,7 +138,7 @@ impl Review<'_> {
         console.emphasize(&line, rounds::CLEAN, out::GOOD);
         let output = round::output_path(raw.store(), raw.id(), &run.began.run);
         if run.ended.cause.is_some() && output.exists() {
-            console.line(&format!("what it wrote: {}", text::exact(&output)));
+            console.line(&format!("what it wrote: {}", text::escape_hidden(&output)));
         }
     }
 
@@ -153,7 +153,7 @@ impl Review<'_> {
         let findings = file.and_then(crate::files::text).unwrap_or_else(of_journal);
         out::line("");
         let mut chars_left = MAX_PRINTED_CHARS;
-        for line in text::plain(&findings).trim_end().lines() {
+        for line in text::strip_hidden(&findings).trim_end().lines() {
             let Some(left) = chars_left.checked_sub(line.chars().count()) else {
                 return out::line("(The file has more.)");
             };
@@ -299,5 +299,5 @@ fn result_line(raw: &Raw, run: &Run) -> String {
         return outcome;
     }
     let path = run.findings_path(raw.store(), raw.id());
-    format!("{outcome} ({})", text::exact(path))
+    format!("{outcome} ({})", text::escape_hidden(path))
 }

@@ -71,7 +71,7 @@ pub fn rounds(raw: &Raw) -> Vec<RoundLine> {
             round,
             persona: text::one_line(label, 100),
             counts,
-            file: file.and_then(|file| file.path.file_name().map(text::shown)),
+            file: file.and_then(|file| file.path.file_name().map(text::printable)),
         }
     };
     if spec.is_numbered() {

@@ -133,7 +133,7 @@ pub(super) fn begin(program: &Program, matches: &ArgMatches) -> CommandResult {
     let fields = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
         .filter_map(|field| Some((field.name, value(info.table, field, matches)?)));
-    let here = loops::here()?;
+    let here = loops::current_folder()?;
     let store = locate::for_start(info.state, &here);
     let settings = loops::settings(info, store.root(), None)?;
     // Git then removes its temporary data.
@@ -224,7 +224,7 @@ fn print(
 ) {
     let info = program.info;
     let raw = held.raw();
-    let state = text::exact(raw.store().path_of(raw.id()));
+    let state = text::escape_hidden(raw.store().path_of(raw.id()));
     let mut notes = raw.record().repairs().to_vec();
     for id in archived {
         let resume = info.command(&format!("resume {id}"));

@@ -42,7 +42,7 @@ pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> Co
         verbs::outside_reviewer("state")?;
     }
     let info = program.info;
-    let here = loops::here()?;
+    let here = loops::current_folder()?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let value = match (helper, &arguments[..]) {
         ("new-id", []) => {

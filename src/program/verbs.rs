@@ -84,7 +84,7 @@ pub(super) fn run(program: &Program, verb: Verb) -> CommandResult {
     // This version of the machine cannot open the loop.
     if ends && matches!(opened, Err(Refusal::Loop { .. })) {
         store.archive(&id).map_err(Failure::refusal)?;
-        let archive = format!("{}/archive/{id}", text::shown(store.folder()));
+        let archive = format!("{}/archive/{id}", text::printable(store.folder()));
         let line = format!("Loop {id} was cancelled; its files were moved to {archive}");
         out::line(&line);
         return Ok(Exit::Complete);
@@ -154,7 +154,7 @@ pub(super) fn print_result(program: &Program, name: &str, now: &dyn LoopHandle) 
         out::line(&format!("Loop {id}: {name}, now in phase {}", phase.name));
     }
     if phase.terminal {
-        let state = text::exact(raw.store().path_of(id));
+        let state = text::escape_hidden(raw.store().path_of(id));
         return out::line(&format!("It is over. Its state is kept: {state}"));
     }
     let message = edge.and_then(|edge| edge.effective_message(raw.table()));

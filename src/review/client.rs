@@ -156,7 +156,7 @@ impl Client {
         let _ = listener(RoundEvent::Reviewer(&line));
         let prompt = REPAIR
             .replace("{marker}", &sha256(&message)[..16])
-            .replace("{answer}", &text::plain(&message));
+            .replace("{answer}", &text::strip_hidden(&message));
         let repair = Request {
             prompt: &prompt,
             output: None,

@@ -90,7 +90,7 @@ impl Prompt<'_> {
             "subject": subject::title(self.raw, self.spec),
             "earlier": self.earlier_findings(rounds),
             "known": known_findings(rounds),
-            "verified": text::plain(&self.verified),
+            "verified": text::strip_hidden(&self.verified),
             "document": document,
             "marker": sha256(salted)[..16],
         });
@@ -118,7 +118,7 @@ impl Prompt<'_> {
             before.filter_map(|run| Some(findings_file::render(run.began.round, run.verdict()?)));
         let all: Vec<String> = files
             .chain(of_this_loop)
-            .map(|text| text::plain(&text))
+            .map(|text| text::strip_hidden(&text))
             .collect();
         all[all.len().saturating_sub(MAX_EARLIER_ROUNDS)..].join("\n")
     }

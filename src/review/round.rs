@@ -93,7 +93,7 @@ fn perform(
         Progress::begin(folder).map_err(io_error("could not write the progress file"))?;
     let subject = read_subject(prompt, reviewer)?;
     let earlier = (round.history()).map_err(io_error("could not read the earlier rounds"))?;
-    let prompt_text = prompt.render(&text::plain(&subject.text), &earlier)?;
+    let prompt_text = prompt.render(&text::strip_hidden(&subject.text), &earlier)?;
     let _ = (raw.store()).write_beside(raw.id(), PROMPT_FILE, prompt_text.as_bytes());
     let began = begin(prompt, reviewer, &subject)?;
 
@@ -236,7 +236,7 @@ pub enum RoundError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The system refused.
-    #[error("{attempt}: {}", text::shown(.source.to_string()))]
+    #[error("{attempt}: {}", text::printable(.source.to_string()))]
     Io {
         /// The attempt.
         attempt: String,

@@ -113,10 +113,10 @@ pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
         match *one {
             CHANGES => names.push("the work tree’s changes".to_owned()),
             PROGRAM => match raw.program_facts().subjects.get() {
-                Some(Ok(all)) => names.extend(all.iter().map(|one| text::shown(&one.name))),
+                Some(Ok(all)) => names.extend(all.iter().map(|one| text::printable(&one.name))),
                 _ => names.push("what the program gives".to_owned()),
             },
-            one if is_there() => names.push(text::shown(raw.fill(one))),
+            one if is_there() => names.push(text::printable(raw.fill(one))),
             _ => {}
         }
     }
@@ -168,7 +168,7 @@ fn join(parts: &[Part]) -> String {
     }
     let mut all = String::new();
     for Part { name, text, .. } in parts {
-        all.extend(["=== ", &text::shown(name), " ===\n", text]);
+        all.extend(["=== ", &text::printable(name), " ===\n", text]);
         if !text.ends_with('\n') {
             all.push('\n');
         }
@@ -183,7 +183,7 @@ fn read_parts(raw: &Raw, spec: &ReviewSpec, diff: Option<&str>) -> Result<Vec<Pa
     let copy = changes_copy(raw);
     let failure = |error| io_error(format!("could not read {}", title(raw, spec)))(error);
     let refusal = |name: &str, problem: &str, help: &str| RoundError::Refused {
-        message: format!("{} {problem}", text::shown(name)),
+        message: format!("{} {problem}", text::printable(name)),
         help: format!("{help}, then run the review again"),
     };
     let mut parts: Vec<Part> = Vec::new();

@@ -100,7 +100,7 @@ impl Extension for Stages {
         if let Some(draft) = draft
             && !folders.any(|folder| folder.join(draft).is_file())
         {
-            let message = format!("cannot find the draft {}", text::shown(draft));
+            let message = format!("cannot find the draft {}", text::printable(draft));
             let help = "name a file, or leave --draft-file out";
             return Err(Failure::with_help(Exit::Usage, message, help));
         }
@@ -211,14 +211,14 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> CommandResult {
 fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> CommandResult {
     let found = loops::find_or_newest(info, None).ok();
     let held = found.and_then(|(at, id)| AnyLoop::open(&at.read_only(), &id, Actor::Person).ok());
-    let here = loops::here()?;
+    let here = loops::current_folder()?;
     let root = held.as_ref().map_or(here.clone(), |held| held.raw().root());
     let open = held.filter(|held| held.phase() == Phase::Dispatched);
     let pipeline = open.as_ref().map(|held| Pipeline(held.raw()));
     let mut is_valid = true;
     let paths = matches.get_many::<Utf8PathBuf>("FILE");
     for path in paths.into_iter().flatten() {
-        let name = text::shown(path);
+        let name = text::printable(path);
         let bytes = files::read(path).map_err(|error| {
             let message = format!("cannot read {name}: {error}");
             Failure::refuse(message, "name the file of a summary")

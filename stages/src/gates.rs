@@ -160,7 +160,7 @@ impl Gate {
             let id = section.heading.split([':', ' ']).next().unwrap_or_default();
             let is_new = ids.insert(id);
             if ids.len() <= MAX_QUESTIONS {
-                let name = format!("the question {}", text::shown(id));
+                let name = format!("the question {}", text::printable(id));
                 self.check_question(&section, &name, is_new);
             }
         }

@@ -100,7 +100,7 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
     let variables = Json::Object(variables(pipeline));
     let task = template!("../messages/tasks.md").render(&json!({
         "stage": stage.number(),
-        "draft_file": text::exact(pipeline.0.text("draft_file")),
+        "draft_file": text::escape_hidden(pipeline.0.text("draft_file")),
         "round": round,
         "nnn": format!("{round:03}"),
         "summary_file": summary_file(pipeline.stage()),
@@ -218,7 +218,7 @@ fn prior_summaries(pipeline: Pipeline<'_>) -> String {
     }
     for one in pipeline.counted_summaries() {
         if one.round == round || !has_digest {
-            let file = text::shown(pipeline.kept_file(&one.digest));
+            let file = text::printable(pipeline.kept_file(&one.digest));
             lines.push(format!("round {}, stage {}: {file}", one.round, one.stage));
         }
     }

@@ -27,7 +27,7 @@ pub(crate) fn stage_question(raw: &Raw) -> Result<Asked, String> {
     let question = context.ok_or("the kept summary has no question")?;
     let mut options: Vec<Answer> = Vec::new();
     for option in question.options.iter().take(MAX_OPTIONS) {
-        let line = text::one_line(&text::plain(&option.label), MAX_LABEL_CHARS);
+        let line = text::one_line(&text::strip_hidden(&option.label), MAX_LABEL_CHARS);
         let label = line.replace('`', "'").trim().to_owned();
         if !label.is_empty() && options.iter().all(|known| known.label != label) {
             let action = summary.mapped_action(&option.label);

@@ -44,7 +44,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     let known: Schema2 = serde_json::from_value(Json::Object(keys.clone()))
-        .map_err(|error| text::one_line(&text::shown(error.to_string()), 200))?;
+        .map_err(|error| text::one_line(&text::printable(error.to_string()), 200))?;
     if known.schema_version != 2 {
         let version = known.schema_version;
         return Err(format!("its `schema_version` is {version}, expected 2"));
@@ -88,7 +88,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
 
 /// Continues from the document of another program.
 pub(crate) fn take_up(program: &Program) -> CommandResult {
-    let store = locate::for_start(program.info.state, &loops::here()?);
+    let store = locate::for_start(program.info.state, &loops::current_folder()?);
     if let Some(own) = own_pipeline(&store).filter(|own| !own.terminal) {
         let message = format!("pipeline {} is under way here", own.id);
         let help = format!("for the instruction, run:{}", INFO.command("next"));
@@ -117,7 +117,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     let own = own_pipeline(store);
     let file = store.root().join(STATE);
     if !request.flag("anew") && own.is_none() && file.exists() {
-        let name = text::shown(file);
+        let name = text::printable(file);
         let message = format!("{name} has no journal, so no start made it here");
         let [take_up, anew] = ["take-up", "start --anew"].map(|words| INFO.command(words));
         let help = format!("to continue it:{take_up}\nto move it aside and start again:{anew}");

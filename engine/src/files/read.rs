@@ -11,7 +11,7 @@ pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Opens a regular file for reading. Symlinks are followed.
 pub fn open(path: &Utf8Path) -> io::Result<File> {
-    let name = crate::text::shown(path);
+    let name = crate::text::printable(path);
     // Nonblocking: opening a pipe without a writer would wait forever.
     let file = std::fs::OpenOptions::new()
         .read(true)

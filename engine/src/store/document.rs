@@ -9,7 +9,7 @@ use serde_yaml::{Mapping, Value as Yaml};
 
 use super::field::FieldInfo;
 use super::spec::Form;
-use super::value::{Fields, escape_hidden, parse_plain, to_count, to_plain, to_scalar};
+use super::value::{Fields, escape_json, parse_plain, to_count, to_plain, to_scalar};
 
 /// The largest document that is read, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
@@ -156,7 +156,7 @@ impl Document {
         let text = match self.form {
             Form::Lines => self.lines.concat(),
             Form::Json => {
-                escape_hidden(&serde_json::to_string_pretty(&self.map).unwrap_or_default()) + "\n"
+                escape_json(&serde_json::to_string_pretty(&self.map).unwrap_or_default()) + "\n"
             }
             Form::Frontmatter if self.map.is_empty() => [&*self.open, &self.rest].concat(),
             Form::Frontmatter => {

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::id::LoopId;
 use super::state_folder::{ARCHIVE, Store};
 use crate::files::{UNTRUSTED_HELP, UntrustedError};
-use crate::text::shown;
+use crate::text::printable;
 
 /// The reason why the store refused or failed. Nothing was changed.
 #[derive(Debug, Error)]
@@ -45,7 +45,7 @@ pub enum StoreError {
         revision: u64,
     },
     /// Another loop is in the way.
-    #[error("{}", describe_active(.id, .phase.as_deref(), &shown(.folder)))]
+    #[error("{}", describe_active(.id, .phase.as_deref(), &printable(.folder)))]
     Active {
         /// The other loop.
         id: String,
@@ -55,7 +55,7 @@ pub enum StoreError {
         folder: Utf8PathBuf,
     },
     /// No such loop.
-    #[error("loop `{id}` {} {}", if *.archived { "is in the archive," } else { "does not exist in" }, shown(.folder))]
+    #[error("loop `{id}` {} {}", if *.archived { "is in the archive," } else { "does not exist in" }, printable(.folder))]
     NotFound {
         /// The id.
         id: String,
@@ -68,7 +68,7 @@ pub enum StoreError {
     #[error("{0}")]
     OtherMachine(String),
     /// The journal has reached its largest size.
-    #[error("the journal {} is full: it may have 64 MiB", shown(.path))]
+    #[error("the journal {} is full: it may have 64 MiB", printable(.path))]
     Full {
         /// The journal.
         path: Utf8PathBuf,
@@ -186,19 +186,19 @@ impl Store {
 
 fn describe_io(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
     if let Some(error) = UntrustedError::from_io(source) {
-        return format!("{} is not trusted: {}", shown(&error.path), error.why);
+        return format!("{} is not trusted: {}", printable(&error.path), error.why);
     }
     format!(
         "cannot {doing} {}: {}",
-        shown(path),
-        shown(source.to_string())
+        printable(path),
+        printable(source.to_string())
     )
 }
 
 fn describe_place(id: &str, path: &Utf8Path, why: &WhyNotOurs) -> String {
     match why {
-        WhyNotOurs::Journal(_) => format!("loop {id} in {}", shown(path)),
-        _ => shown(path),
+        WhyNotOurs::Journal(_) => format!("loop {id} in {}", printable(path)),
+        _ => printable(path),
     }
 }
 

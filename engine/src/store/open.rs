@@ -66,11 +66,11 @@ impl Store {
         if let Some(Difference { taken, undone }) = difference {
             match found {
                 None => {
-                    let path = text::shown(self.path_of(id));
+                    let path = text::printable(self.path_of(id));
                     repairs.push(format!("{path} was missing and was written again"));
                 }
                 Some(bytes) if !undone.is_empty() => {
-                    let kept = text::shown(self.keep_replaced(id, bytes)?);
+                    let kept = text::printable(self.keep_replaced(id, bytes)?);
                     repairs.push(format!(
                         "the state was edited by hand ({}); the edit was undone, and the file is kept as {kept}",
                         undone.join(", ")
@@ -127,7 +127,7 @@ impl Store {
     fn other_machine(&self, id: &LoopId, found: &str) -> StoreError {
         StoreError::OtherMachine(format!(
             "{} belongs to the machine `{}`, not to `{}`",
-            text::shown(self.path_of(id)),
+            text::printable(self.path_of(id)),
             found.escape_debug(),
             self.spec.machine
         ))

@@ -13,7 +13,7 @@ use super::seal::Sealer;
 use super::spec::StateSpec;
 use super::state_home::StateHome;
 use crate::files::{Folder, Lock, MAX_BYTES, folder_of, make_all};
-use crate::text::shown;
+use crate::text::printable;
 
 /// The lock for every change of a loop, which is held for milliseconds.
 pub(super) const LOCK: &str = ".lock";
@@ -208,7 +208,7 @@ impl Store {
         let folder = self.open_folder().or_io("open", &self.folder)?;
         let path = self.folder.join(name);
         let lock = Lock::take(&folder, name, LOCK_TIMEOUT).or_io("lock", &path)?;
-        let busy = || format!("{} is still held after {LOCK_TIMEOUT:?}", shown(path));
+        let busy = || format!("{} is still held after {LOCK_TIMEOUT:?}", printable(path));
         let lock = lock.ok_or_else(|| StoreError::Busy(busy()))?;
         Ok((folder, lock))
     }

@@ -15,7 +15,7 @@ pub fn to_plain(value: &Json) -> String {
     match value {
         Json::Null => String::new(),
         Json::String(text) => text.clone(),
-        other => escape_hidden(&other.to_string()),
+        other => escape_json(&other.to_string()),
     }
 }
 
@@ -41,7 +41,7 @@ fn parse_count(text: &str) -> Option<u64> {
 
 /// Writes a value behind a colon, as JSON that is also YAML. Quotes plain words only if `quoted`.
 pub(super) fn to_scalar(value: &Json, quoted: bool) -> String {
-    let json = |value: &Json| escape_hidden(&value.to_string());
+    let json = |value: &Json| escape_json(&value.to_string());
     match value {
         Json::String(text) if !quoted && is_plain_word(text) => text.clone(),
         Json::Bool(_) | Json::Number(_) if quoted => json(&value.to_string().into()),
@@ -63,7 +63,7 @@ fn is_plain_word(text: &str) -> bool {
 }
 
 /// Escapes characters of JSON that could hide or reorder text, up to U+FFFF (no escape above).
-pub(super) fn escape_hidden(json: &str) -> String {
+pub(super) fn escape_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match u32::from(c) {

@@ -167,7 +167,7 @@ fn diff(before: &str, after: &str) -> Option<String> {
     if before.len() + after.len() > MAX_COMPARED_BYTES {
         return None;
     }
-    let patch = create_patch(&text::plain(before), &text::plain(after)).to_string();
+    let patch = create_patch(&text::strip_hidden(before), &text::strip_hidden(after)).to_string();
     // The two lines before the first hunk name files, which do not exist here.
     let hunks: Vec<&str> = patch.lines().skip(2).collect();
     Some(hunks.join("\n"))

@@ -32,7 +32,7 @@ pub(super) fn run(program: &Program, command: &Plugin) -> CommandResult {
     let files = files(program, name, &info).map_err(Failure::internal)?;
     write::write(dir, &files)?;
     let count = files.len();
-    let dir = text::shown(dir);
+    let dir = text::printable(dir);
     out::line(&format!("The plugin {name} is in {dir}: {count} files"));
     Ok(Exit::Complete)
 }

@@ -16,7 +16,7 @@ pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
 pub(super) fn write(dir: &Utf8Path, files: &Files) -> Result<(), Failure> {
     let has_files = fs_err::read_dir(dir).is_ok_and(|mut found| found.next().is_some());
     if has_files && !dir.join(MANIFEST).is_file() {
-        let folder = text::shown(dir);
+        let folder = text::printable(dir);
         let message = format!("{folder} has files and is not a plugin’s; nothing was written");
         let help = "give a new folder, or move the files away";
         return Err(Failure::refuse(message, help));

@@ -77,7 +77,7 @@ fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, F
         let before = &text[..text.floor_char_boundary(start)];
         let lines: Vec<&str> = before.split('\n').collect();
         let column = lines[lines.len() - 1].chars().count() + 1;
-        format!("{}:{}:{column}", text::exact(file), lines.len())
+        format!("{}:{}:{column}", text::escape_hidden(file), lines.len())
     };
     let table = DeTable::parse(text).map_err(|problem| {
         let start = problem.span().map_or(text.len(), |span| span.start);
@@ -111,7 +111,7 @@ fn parse(layer: &'static str, file: &Utf8Path, text: &str) -> Result<Vec<Row>, F
 /// Returns the text of a file, or no text if the file is missing.
 fn text_of(read: io::Result<Vec<u8>>, path: &Utf8Path) -> Result<String, Failure> {
     let text = files::optional(read.and_then(files::text)).map_err(|error| {
-        let message = format!("cannot read {}: {error}", text::exact(path));
+        let message = format!("cannot read {}: {error}", text::escape_hidden(path));
         let help = "put a TOML file there, saved as UTF-8, or move it away";
         Failure::with_help(Exit::Usage, message, help)
     })?;
@@ -241,7 +241,7 @@ impl<'i> Layers<'i> {
                 // A typo must not waive the evidence.
                 _ if key == "evidence" && text != "optional" => "required".into(),
                 Ok(number) if key.contains('.') => number.into(),
-                _ => text::plain(text).into(),
+                _ => text::strip_hidden(text).into(),
             };
             self.set(&key, value, "environment", variable);
         }

@@ -79,7 +79,7 @@ fn with_headings(answer: &str) -> String {
     let mut lines = String::with_capacity(answer.len());
     let mut is_code = false;
     let mut begins = true;
-    for line in text::plain(answer).lines() {
+    for line in text::strip_hidden(answer).lines() {
         is_code ^= line.trim_start().starts_with("```");
         let title = line.trim_start_matches('#');
         let level = line.len() - title.len();

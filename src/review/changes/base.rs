@@ -31,7 +31,7 @@ pub struct Base {
 impl Base {
     /// Returns a title such as `changes of feature-x against main`.
     pub fn title(&self) -> String {
-        let short = |name: &String| text::one_line(&text::shown(name), 100);
+        let short = |name: &String| text::one_line(&text::printable(name), 100);
         let unnamed = || "a work tree without a branch".to_owned();
         let branch = self.branch.as_ref().map_or_else(unnamed, short);
         match (self.against.as_ref().map(short), &self.commit) {
@@ -56,7 +56,7 @@ pub enum Since<'a> {
 pub(super) fn find(snapshot: &Snapshot, since: Since<'_>) -> Result<Base, WorktreeError> {
     let git = &snapshot.git;
     let no_commit = |revision: &str| {
-        let commit = text::one_line(&text::shown(revision), 100);
+        let commit = text::one_line(&text::printable(revision), 100);
         WorktreeError::unusable(
             format!("the repository has no commit ‘{commit}’ to compare with"),
             "fetch it, or name another one that shares history with the branch",

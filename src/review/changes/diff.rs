@@ -104,8 +104,8 @@ fn head(tree: &str, base: &Base, changed: &[ChangedFile], left_out: &[String]) -
     let facts = json!({
         "title": base.title(),
         "commit": base.commit,
-        "branch": base.branch.as_ref().map(text::shown),
-        "against": base.against.as_ref().map(text::shown),
+        "branch": base.branch.as_ref().map(text::printable),
+        "against": base.against.as_ref().map(text::printable),
         "tree": tree,
         "files": changed.len(),
         "added": added,

@@ -334,7 +334,7 @@ fn names_and_lines_cannot_disguise_themselves() {
     let left_out = "\n# left out: odd\u{fffd}*name (+1 -0 lines)\n\n";
     assert!(changes.text.contains(left_out), "{}", changes.text);
     assert_eq!(
-        crate::text::plain(&changes.text),
+        crate::text::strip_hidden(&changes.text),
         changes.text.replace("\r\n", "\n")
     );
 }

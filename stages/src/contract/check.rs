@@ -67,7 +67,7 @@ impl Reader<'_> {
             None if is_status => (Rule::UnknownStatus, "it is missing".to_owned()),
             None => (Rule::MissingField, format!("`{key}` is missing")),
         };
-        self.add(rule, &format!("/{key}"), &text::shown(detail));
+        self.add(rule, &format!("/{key}"), &text::printable(detail));
         None
     }
 

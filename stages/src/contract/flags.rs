@@ -152,7 +152,7 @@ fn check(name: &str, value: Json, reader: &mut Reader<'_>) -> Option<Json> {
         _ if problem.starts_with("invalid type") => Rule::FlagType,
         _ => Rule::FlagRange,
     };
-    let detail = format!("`{name}` has an {}", text::shown(&problem));
+    let detail = format!("`{name}` has an {}", text::printable(&problem));
     reader.add(rule, &path, &detail);
     None
 }

@@ -104,7 +104,7 @@ impl Question {
         let header = self.header.trim();
         let line = header.lines().next().unwrap_or_default();
         let cut: String = line.chars().take(MAX_HEADER_CHARS).collect();
-        let is_hidden = !header.is_empty() && text::plain(header).trim().is_empty();
+        let is_hidden = !header.is_empty() && text::strip_hidden(header).trim().is_empty();
         if header.is_empty() || cut != header || is_hidden {
             let lenient = reader.add(Rule::HeaderLength, &path, "");
             if is_hidden {
@@ -133,7 +133,7 @@ impl Question {
                 reader.add(Rule::OptionIncomplete, &path, "");
                 return false;
             }
-            let is_reserved = is_same_label(&text::plain(label), MORE_LABEL);
+            let is_reserved = is_same_label(&text::strip_hidden(label), MORE_LABEL);
             if is_reserved {
                 *reader.add(Rule::OptionDuplicate, &path, "") = Lenient::Refused;
             }

@@ -218,6 +218,6 @@ impl Reader<'_> {
 
 /// Returns a value of the file as a message quotes it.
 pub(super) fn quote(value: &str) -> String {
-    let line = text::one_line(&text::shown(value), MAX_QUOTED_CHARS);
+    let line = text::one_line(&text::printable(value), MAX_QUOTED_CHARS);
     format!("`{}`", line.replace('`', "’"))
 }

@@ -111,7 +111,7 @@ fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<Keys> {
             problem.contains("mapping values are not allowed") || reader.has(READ_TO_END);
         let tab = is_tab.then(|| "a tab is where YAML expects spaces".to_owned());
         let fix = "quote text with `: `, ` #` or quotes in it";
-        let detail = tab.unwrap_or_else(|| format!("{}; {fix}", text::shown(problem)));
+        let detail = tab.unwrap_or_else(|| format!("{}; {fix}", text::printable(problem)));
         let lenient = reader.add_at(Rule::BadYaml, place, &detail);
         if is_fixable {
             *lenient = Lenient::Refused;

@@ -115,7 +115,7 @@ impl Plan {
 /// Returns the plan of a call, a loop or only a directory: that of the first word, or else the
 /// caller's own. After a slash command, words that name no plan are for the agent.
 pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
-    let store = locate::for_start(call.info.state, &loops::here()?);
+    let store = locate::for_start(call.info.state, &loops::current_folder()?);
     let plans = store.root().join(".taskie/plans");
     let named = call.first();
     let named_id = named
@@ -163,7 +163,7 @@ pub(super) fn check(call: &Call) -> CommandResult {
     if violations.is_empty() {
         return call.print(&format!("The files of plan {id} are in order."));
     }
-    let folder = text::shown(plan.store.root().join(".taskie/plans").join(id.as_str()));
+    let folder = text::printable(plan.store.root().join(".taskie/plans").join(id.as_str()));
     out::line(&format!("Plan {id} has problems in {folder}:"));
     for one in &violations {
         out::line(&one.to_string());

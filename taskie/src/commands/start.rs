@@ -27,7 +27,7 @@ pub(super) fn new_plan(call: &Call) -> CommandResult {
         let help = "say what it is about; details can be in a file that it names:\n    taskie new-plan max_reviews=4 tdd=true DESCRIPTION";
         return Err(call.usage(problem, help));
     }
-    let store = locate::for_start(call.info.state, &loops::here()?);
+    let store = locate::for_start(call.info.state, &loops::current_folder()?);
     let words = make_id(&begin.description);
     let mut at = 0_u64;
     loop {

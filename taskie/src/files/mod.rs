@@ -45,7 +45,7 @@ impl Problem {
     pub(crate) fn new(rule: u8, file: &str, line: Option<usize>, what: impl Into<String>) -> Self {
         Self {
             rule,
-            file: text::shown(file),
+            file: text::printable(file),
             line,
             what: what.into(),
         }

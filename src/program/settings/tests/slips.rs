@@ -98,7 +98,7 @@ fn no_error_has_control_characters() {
             Err(error) => error.to_string(),
         };
         for line in [output, user(text).unwrap_err().to_string()] {
-            assert_eq!(crate::text::plain(&line), line, "{text:?}");
+            assert_eq!(crate::text::strip_hidden(&line), line, "{text:?}");
         }
     }
 }
