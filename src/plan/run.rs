@@ -168,8 +168,8 @@ pub(super) fn lock(store: &Store, id: &LoopId) -> Result<Lock, Failure> {
         write!(file, "{}", std::process::id())?;
         Ok(Ok(lock))
     };
-    let taken = take().or_io("lock", store.loop_folder(id).join(LOCK));
-    let taken = taken.map_err(Failure::refusal)?;
+    let path = store.loop_folder(id).join(LOCK);
+    let taken = take().or_io("lock", path).map_err(Failure::refusal)?;
     taken.map_err(|process| cannot_continue(id, &format!("process {process} runs it")))
 }
 

@@ -40,8 +40,8 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
 
 fn keep_prompt(program: &Program, input: &Input) -> Option<HookOutput> {
     let info = program.info;
-    let kept = prompt::store(input, info.plugin?, &info.home()?);
-    let kept = kept.and_then(|is_ours| match &input.session_id {
+    let stored = prompt::store(input, info.plugin?, &info.home()?);
+    let kept = stored.and_then(|is_ours| match &input.session_id {
         // The command may begin a review before the first stop.
         Some(session) if is_ours => settings::keep_environment(info, session),
         _ => Ok(()),

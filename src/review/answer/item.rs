@@ -99,8 +99,8 @@ pub(super) fn add_detail(finding: &mut Finding, line: &str) {
 
 /// Returns the file that a heading names without saying more: `` 2. `src/a.rs` ``, `File: a.rs`.
 pub(super) fn named_file(heading: &str) -> Option<&str> {
-    let name = heading.strip_prefix("File:").unwrap_or(heading).trim();
-    let name = name.trim_matches(['`', '*']);
+    let text = heading.strip_prefix("File:").unwrap_or(heading);
+    let name = text.trim().trim_matches(['`', '*']);
     let (_, extension) = name.rsplit_once('.')?;
     let is_file = extension.starts_with(char::is_alphabetic) && !name.contains([' ', ':']);
     is_file.then_some(name)

@@ -215,9 +215,9 @@ impl Reader {
         let is_none = !is_severity && rest.is_empty() && is_none(text);
         match self.place {
             Place::Outside | Place::Praise(_) if let Some(words) = severities => {
-                let announced = words.severities.last().zip(words.announced);
-                let announced = announced.map(|(severity, number)| (part.line, *severity, number));
-                self.announced.extend(announced);
+                if let (Some(severity), Some(number)) = (words.severities.last(), words.announced) {
+                    self.announced.push((part.line, *severity, number));
+                }
             }
             _ if label.is_none() && self.praises(item::bullet(&part.text).unwrap_or(first)) => {}
             _ if is_none => self.section.says_none = true,

@@ -26,7 +26,7 @@ impl wait::OnStop for Usual {}
 fn open_store(root: &str, spec: &'static claudex_loop::store::StateSpec) -> (Store, Option<LoopId>) {
     let home = claudex_loop::StateHome::at(format!("{root}/state-home"));
     let store = Store::at(format!("{root}/.loops").into(), root.into(), spec, home);
-    let id = store.list().first().map(|listed| listed.id.clone());
+    let id = store.list().next().map(|listed| listed.id);
     (store, id)
 }
 
