@@ -140,11 +140,16 @@ pub(super) enum Command {
     Statusline,
     /// Answer a hook of Claude Code: one JSON value on stdin, one on stdout
     #[command(hide = true)]
-    Hook { hook: Hook },
+    Hook {
+        /// The hook
+        hook: Hook,
+    },
     /// Read and change state files, for scripts
     #[command(hide = true)]
     State {
+        /// The helper
         helper: String,
+        /// The arguments of the helper
         #[arg(allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -152,6 +157,7 @@ pub(super) enum Command {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum Hook {
+    /// The Stop hook
     Stop,
     /// The prompt hooks: keep the arguments of a slash command
     Prompt,

@@ -126,7 +126,10 @@ fn place(body: &str) -> Option<(Option<&str>, u32, &str)> {
     // A number in another form (`007`, `+7`) is part of the text.
     let is_number = number.starts_with(|c| matches!(c, '1'..='9'));
     let is_place = is_file && is_number && !text.trim().is_empty();
-    is_place.then(|| Some((file, number.parse().ok()?, text.trim())))?
+    if !is_place {
+        return None;
+    }
+    Some((file, number.parse().ok()?, text.trim()))
 }
 
 /// Splits `what (recommendation)` at the last bracket. A call such as `retry()` is text.

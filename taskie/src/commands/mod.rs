@@ -53,13 +53,14 @@ const WORDS: &str = "words";
 fn command(name: &'static str, about: &'static str) -> Command {
     let (group, first) = match name {
         "next" | "check" => (Group::Information, None),
-        "advance" => (Group::Loops, Some("TARGET")),
-        "more" | "max-reviews" => (Group::Person, Some("N")),
-        "drop-task" => (Group::Person, Some("K")),
+        "advance" => (Group::Loops, Some(("TARGET", "A word of next_phase"))),
+        "more" => (Group::Person, Some(("N", "How many further reviews"))),
+        "max-reviews" => (Group::Person, Some(("N", "How many reviews per cycle"))),
+        "drop-task" => (Group::Person, Some(("K", "The number of the task"))),
         _ => (Group::Client, None),
     };
-    let first = first.map(|value| {
-        let first = Arg::new(FIRST).value_name(value);
+    let first = first.map(|(value, help)| {
+        let first = Arg::new(FIRST).value_name(value).help(help);
         first.required_unless_present(slash_arguments::FROM_PROMPT)
     });
     let words = Arg::new(WORDS).num_args(0..);

@@ -108,4 +108,9 @@ fn help_fits_a_screen() {
         groups.contains("\nIn Claude Code: new-plan, continue-plan, "),
         "{groups}"
     );
+    // An argument without help ends its line with spaces.
+    for command in ["advance", "more", "max-reviews", "drop-task"] {
+        let help = Project::new().person(&[command, "--help"]).done();
+        assert!(!help.contains(" \n"), "{help}");
+    }
 }
