@@ -159,18 +159,18 @@ pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
 pub(super) fn lock(store: &Store, id: &LoopId) -> Result<Lock, Failure> {
     let take = || {
         let folder = store.open_loop_folder(id)?;
-        let Some(lock) = Lock::take(&folder, LOCK, LOCK_TIMEOUT)? else {
-            let process = String::from_utf8_lossy(&folder.read(LOCK, 20)?).into_owned();
-            return Ok(Err(process));
-        };
-        let mut file = folder.file_or_new(LOCK)?;
-        file.set_len(0)?;
-        write!(file, "{}", std::process::id())?;
-        Ok(Ok(lock))
+        let lock = Lock::take(&folder, LOCK, LOCK_TIMEOUT)?;
+        if lock.is_some() {
+            let mut file = folder.file_or_new(LOCK)?;
+            file.set_len(0)?;
+            write!(file, "{}", std::process::id())?;
+        }
+        let process = String::from_utf8_lossy(&folder.read(LOCK, 20)?).into_owned();
+        Ok((lock, process))
     };
     let path = store.loop_folder(id).join(LOCK);
-    let taken = take().or_io("lock", path).map_err(Failure::refusal)?;
-    taken.map_err(|process| cannot_continue(id, &format!("process {process} runs it")))
+    let (lock, process) = take().or_io("lock", path).map_err(Failure::refusal)?;
+    lock.ok_or_else(|| cannot_continue(id, &format!("process {process} runs it")))
 }
 
 fn cannot_continue(id: &LoopId, problem: &str) -> Failure {
