@@ -40,7 +40,7 @@ pub(super) fn variables(held: &AnyLoop) -> Variables {
         "plan": text::one_line(&fields.subject, MAX_TEXT_CHARS),
         "plan_name": text::escape_hidden(&fields.subject),
         "plan_path": text::one_line(path.as_str(), MAX_TEXT_CHARS),
-        "plan_argument": text::visible_shell_word(&path),
+        "plan_argument": text::shell_word(&text::escape_hidden(&path)),
         "plan_is_there": raw.read("{subject}").is_ok(),
         "review_line": runner::line(raw),
         "findings": text::escape_hidden(findings_file::findings_path(raw.store(), raw.id(), round)),

@@ -41,7 +41,7 @@ pub(super) fn line(raw: &Raw) -> String {
         format!("{program} review {}", raw.id())
     } else {
         let runner = raw.store().sidecar(raw.id(), SUFFIX);
-        format!("bash {}", text::visible_shell_word(runner))
+        format!("bash {}", text::shell_word(&text::escape_hidden(runner)))
     }
 }
 

@@ -69,7 +69,7 @@ fn import_call(path: &Utf8Path) -> String {
     let relative = above
         .find_map(|(above, up)| Some("../".repeat(up) + path.strip_prefix(above).ok()?.as_str()));
     let file = relative.unwrap_or_else(|| path.to_string());
-    format!("import {}", text::visible_shell_word(file))
+    format!("import {}", text::shell_word(&text::escape_hidden(file)))
 }
 
 /// Returns the user's options for a loop that prevents a start, whether or not it can be opened.
