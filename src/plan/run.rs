@@ -149,7 +149,7 @@ pub(super) fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
     Failure::with_help(exit, message, &resume_help(held))
 }
 
-/// Returns the stored phase of a loop that is over.
+/// Returns the phase of a loop that is over, as it is stored now.
 pub(super) fn ended_phase(held: &AnyLoop) -> Option<Phase> {
     let held = AnyLoop::open(held.raw().store(), held.id(), Actor::Hook).ok()?;
     Some(held.phase()).filter(|phase| phase.is_terminal())

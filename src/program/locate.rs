@@ -44,10 +44,8 @@ impl FoundLoop {
     }
 
     pub(super) fn is_for_any_session(&self, table: &Table) -> bool {
-        let phase = self
-            .phase
-            .as_ref()
-            .and_then(|stored| table.phase_position(stored));
+        let phase = self.phase.as_ref();
+        let phase = phase.and_then(|name| table.phase_position(name));
         phase.is_some_and(|phase| is_for_any_session(table, phase))
     }
 

@@ -41,7 +41,7 @@ pub fn spec(raw: &Raw) -> Option<&'static ReviewSpec> {
 /// Returns the name of the current round, or its phase if findings files have their own numbers.
 pub fn name(raw: &Raw, spec: &ReviewSpec) -> String {
     if spec.is_numbered() {
-        format!("phase {}", raw.phase_info().stored)
+        format!("phase {}", raw.phase_info().name)
     } else {
         format!("round {}", raw.count(spec.round))
     }
@@ -154,7 +154,7 @@ pub(super) fn record(change: &ChangeEntry) -> Option<EvidenceRecord> {
 
 /// Returns the edges with a change's transition and phases.
 pub(super) fn edges_of(table: &'static Table, change: &ChangeEntry) -> Vec<EdgeAt> {
-    let phase = |stored: &Option<String>| table.phase_position(stored.as_deref()?);
+    let phase = |name: &Option<String>| table.phase_position(name.as_deref()?);
     let (Some(from), Some(to)) = (phase(&change.from), phase(&change.to)) else {
         return Vec::new();
     };

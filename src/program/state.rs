@@ -171,7 +171,7 @@ fn move_phase(program: &Program, file: &Utf8Path, from: &str, to: &str) -> Comma
     }
     let phases = info.table.phases;
     let mut edges = info.table.edges().filter(|edge| {
-        let leads = phases[edge.from].stored == from && phases[edge.to].stored == to;
+        let leads = phases[edge.from].name == from && phases[edge.to].name == to;
         leads && from != to && edge.requires.is_none()
     });
     let parsed = edges.find_map(|edge| verbs::parse(info.table, edge.transition, vec![]).ok());

@@ -34,7 +34,6 @@ pub(super) fn note(
     let facts = json!({
         "id": raw.id().as_str(),
         "phase": phase.name,
-        "stored": phase.stored,
         "is_over": phase.terminal,
         "doc": phase.doc,
         "cause": edge.doc,

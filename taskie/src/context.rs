@@ -58,7 +58,7 @@ pub(crate) fn target(phase: Phase) -> Option<Phase> {
 
 /// Returns the word of a phase in `next_phase`.
 pub(crate) fn word(phase: Phase) -> &'static str {
-    phase.info().stored
+    phase.info().name
 }
 
 /// Reads a word of `next_phase`, also of the bash version. Returns `None` for an unknown word.

@@ -26,7 +26,7 @@ pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
         record_taken_up(raw)?;
         return Ok(Vec::new());
     };
-    let from = raw.table().phases[edge.from].stored;
+    let from = raw.table().phases[edge.from].name;
     if edge.transition == "accept" {
         note_accepted(raw, from)?;
     }

@@ -350,12 +350,11 @@ impl Walk {
         let phase = phases
             .position(|phase| stored == phase.stored_name())
             .with_context(|| format!("the journal has an unknown phase: {stored}"))?;
-        let name = self.machine.phases[phase].name.as_str();
         let output = self.project.person(&["status", &held.id, "--json"])?;
         let status: Json = serde_json::from_str(&output.out).unwrap_or_default();
         ensure!(
-            status["problems"] == json!([]) && status["loops"][0]["phase"] == name,
-            "expected `status` to show `{name}` and no problem: {output}"
+            status["problems"] == json!([]) && status["loops"][0]["phase"] == *stored,
+            "expected `status` to show `{stored}` and no problem: {output}"
         );
         Ok(phase)
     }

@@ -42,7 +42,7 @@ pub(crate) fn compare_guards<M: Machine>(source: &str) {
             assert!(edge.when.is_none() && entry.when.is_none(), "line {line}");
             continue;
         };
-        let choices = choices::<M>(&model, entry, edge.info.from[0]);
+        let choices = choices(&model, entry, edge.info.from[0]);
         for state in 0..STATE_COUNT_MAX {
             let values = random(&choices, state);
             let fields = fields::<M>(&values);
@@ -78,11 +78,10 @@ fn take<M: Machine>(
     let state = M::TABLE.state;
     let phase = &table.phases[from];
     let place = format!("{} of {} (line {})", entry.name, phase.name, edge.info.line);
-    let values =
-        solve::<M>(model, entry, from).unwrap_or_else(|| panic!("{place}: no values open it"));
+    let values = solve(model, entry, from).unwrap_or_else(|| panic!("{place}: no values open it"));
 
     let mut document = Document::empty(state.form, state.declared);
-    document.set(state.fields.phase, &phase.stored.into());
+    document.set(state.fields.phase, &phase.name.into());
     for (name, value) in values.iter().filter(|(name, _)| !name.starts_with("args.")) {
         document.set(name, &json(value));
     }
@@ -183,8 +182,8 @@ fn fields_as_json<M: Machine>(held: &Held<M>) -> Map<String, Json> {
 }
 
 /// Returns values that open an edge and keep its updates in range.
-fn solve<M: Machine>(model: &Model, entry: &Entry, from: usize) -> Option<Values> {
-    let choices = choices::<M>(model, entry, from);
+fn solve(model: &Model, entry: &Entry, from: usize) -> Option<Values> {
+    let choices = choices(model, entry, from);
     let guard = entry.when.as_deref();
     let is_small = |value: &Constant| !matches!(value, Constant::Count(0 | 1_000_001..));
     let updated: Vec<&String> = entry.set.iter().map(|(field, _)| &**field).collect();
@@ -213,13 +212,13 @@ fn pick<'v>(name: &str, values: &'v [Constant], state: u64) -> &'v Constant {
 }
 
 /// Returns the values to try for each field and argument: for counts those near the guard's.
-fn choices<M: Machine>(model: &Model, entry: &Entry, from: usize) -> Choices {
+fn choices(model: &Model, entry: &Entry, from: usize) -> Choices {
     let mut numbers: Vec<u64> = vec![1, 2, 3, 7];
     let guard = entry.guard_text.as_ref();
     for number in guard.map_or(Vec::new(), |text| guard_numbers(text)) {
         numbers.extend([number.saturating_sub(1), number, number + 1]);
     }
-    let phase = M::TABLE.phases[from].name;
+    let phase = &*model.phases[from].name;
     let fields = model
         .fields
         .iter()

@@ -41,7 +41,7 @@ impl<M: Machine> Held<M> {
             problem,
         };
         let Some(phase) = table.phase_position(record.phase()) else {
-            let expected = stored_phases(table.phases.iter());
+            let expected = phase_names(table.phases.iter());
             return Err(refuse(format!(
                 "{} has no phase `{}`, only {expected}",
                 table.name,
@@ -96,7 +96,7 @@ impl<M: Machine> Held<M> {
             .as_deref()
             .and_then(|name| table.phase_position(name));
         let Some(phase) = known.filter(|phase| !table.phases[*phase].terminal) else {
-            let expected = stored_phases(table.phases.iter().filter(|phase| !phase.terminal));
+            let expected = phase_names(table.phases.iter().filter(|phase| !phase.terminal));
             let found = stored.map_or("not there".to_owned(), |found| format!("“{found}”"));
             let field = names.phase;
             return Err(Refusal::Unfit(format!(
@@ -142,7 +142,7 @@ impl<M: Machine> Held<M> {
                 _ if !field.exists_in(phase) => Json::Null,
                 Some((_, value)) => field.convert(value).map_err(Refusal::Unfit)?,
                 // The store writes the engine's other fields.
-                _ if field.name == names.phase => table.phases[phase].stored.into(),
+                _ if field.name == names.phase => table.phases[phase].name.into(),
                 _ if Some(field.name) == names.mode => mode.name.into(),
                 None => mode.start_value(field),
             };
@@ -247,7 +247,7 @@ pub(super) fn to_map<F: Serialize>(fields: &F) -> Fields {
 }
 
 /// Returns the names of phases in a state document.
-fn stored_phases(phases: impl Iterator<Item = &'static PhaseInfo>) -> String {
-    let stored: Vec<_> = phases.map(|phase| phase.stored).collect();
-    stored.join(", ")
+fn phase_names(phases: impl Iterator<Item = &'static PhaseInfo>) -> String {
+    let names: Vec<_> = phases.map(|phase| phase.name).collect();
+    names.join(", ")
 }

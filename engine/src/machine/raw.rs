@@ -98,7 +98,7 @@ impl Raw {
             what: edge.transition.to_owned(),
             by: actor.to_string(),
             args,
-            to: Some(to.stored.to_owned()),
+            to: Some(to.name.to_owned()),
             begins_visit: edge.from != edge.to || self.begins_round(&edits, to),
             edits,
             run: self.draft.run.clone().or(run),

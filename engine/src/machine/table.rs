@@ -76,10 +76,8 @@ impl ModeInfo {
 /// A phase.
 #[derive(Debug)]
 pub struct PhaseInfo {
-    /// The name.
+    /// The name, as documents have it: `stored` of machine.toml, or else the name there.
     pub name: &'static str,
-    /// The form in the state document.
-    pub stored: &'static str,
     /// The doc.
     pub doc: &'static str,
     /// Whether the loop is over in it.
@@ -141,8 +139,8 @@ pub enum Actor {
 crate::words!(Actor);
 
 impl Table {
-    /// Returns the index of the phase with this stored form.
-    pub fn phase_position(&self, stored: &str) -> Option<usize> {
-        self.phases.iter().position(|phase| phase.stored == stored)
+    /// Returns the index of the phase with this name.
+    pub fn phase_position(&self, name: &str) -> Option<usize> {
+        self.phases.iter().position(|phase| phase.name == name)
     }
 }

@@ -23,9 +23,9 @@ pub struct Change {
     /// The arguments of the transition, by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Json>,
-    /// The stored phase that it leaves. The store sets it.
+    /// The phase that it leaves. The store sets it.
     pub from: Option<String>,
-    /// The stored phase that it enters. `None` keeps the phase.
+    /// The phase that it enters. `None` keeps the phase.
     pub to: Option<String>,
     /// The review run that it counts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -203,7 +203,7 @@ impl Record {
         &self.id
     }
 
-    /// Returns the stored form of its phase.
+    /// Returns its phase.
     pub fn phase(&self) -> &str {
         self.to.as_deref().unwrap_or_default()
     }

@@ -39,7 +39,7 @@ pub enum StoreError {
     /// The loop was changed since it was read.
     #[error("the loop moved on meanwhile: it is at {phase}, revision {revision}")]
     Stale {
-        /// The stored form of the phase.
+        /// The phase.
         phase: String,
         /// The revision, or 0 if the loop is gone.
         revision: u64,

@@ -18,7 +18,7 @@ pub struct ListedLoop {
     pub path: Utf8PathBuf,
     /// The time when it was last changed or touched.
     pub modified: SystemTime,
-    /// The stored form of the phase, or `None` if it is not known.
+    /// The phase, or `None` if it is not known.
     pub phase: Option<String>,
     /// Whether that phase is terminal.
     pub terminal: bool,

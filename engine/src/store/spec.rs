@@ -111,7 +111,7 @@ impl StateSpec {
         self.declared.iter().find(|field| field.name == name)
     }
 
-    /// Returns whether a stored phase is terminal. An unknown one is not.
+    /// Returns whether a phase is terminal. An unknown one is not.
     pub fn is_terminal(&self, phase: Option<&str>) -> bool {
         phase.is_some_and(|phase| self.terminal.contains(&phase))
     }

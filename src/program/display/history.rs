@@ -76,7 +76,7 @@ impl LoopHistory {
         };
         json!({
             "run": run.began.run,
-            "phase": self.phase_of(run).map_or("", |phase| phase.stored),
+            "phase": self.phase_of(run).map_or("", |phase| phase.name),
             "round": run.began.round,
             "persona": run.began.persona,
             "reviewer": run.began.reviewer,

@@ -53,7 +53,7 @@ pub(super) fn personas(info: &'static ProgramInfo) -> CommandResult {
         let names_it = |spec: &ReviewSpec| spec.personas.iter().any(|one| one.name == persona.name);
         let phase = phases.find(|phase| phase.review().is_some_and(names_it));
         let of_round = || format!("Round {round}{later}");
-        let place = phase.map_or_else(of_round, |phase| format!("Phase {}", phase.stored));
+        let place = phase.map_or_else(of_round, |phase| format!("Phase {}", phase.name));
         out::line(&format!("{place}: {}", persona.label));
         out::line(&format!("  {}", text::one_line(persona.prompt.text, 1000)));
     }

@@ -89,7 +89,7 @@ fn findings(past: &LoopHistory) -> Vec<Json> {
         let review = phase.and_then(|phase| phase.review());
         let is_fresh = review.is_some_and(|spec| spec.fresh);
         let visit = run.began.visit.filter(|_| is_fresh);
-        let group = groups.entry((visit, phase.map_or("", |phase| phase.stored)));
+        let group = groups.entry((visit, phase.map_or("", |phase| phase.name)));
         group.or_default().push(run.clone());
     }
     let mut facts = Vec::new();

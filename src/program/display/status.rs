@@ -123,7 +123,7 @@ fn session_line(program: &Program, input: &Input) -> Option<String> {
     let spec = rounds::spec(raw);
     let mut parts = Vec::from_iter(program.extension.status_line(&*held));
     if parts.is_empty() {
-        parts.push(raw.phase_info().stored.to_owned());
+        parts.push(raw.phase_info().name.to_owned());
         parts.extend(spec.map(|spec| rounds::full_name(raw, spec)));
     }
     if raw.store().is_running(&id) {
