@@ -38,7 +38,8 @@ use super::{
 
 const DRAFT: Message = template!("messages/draft.md");
 const SUMMARY: Message = template!("messages/summary.md");
-/// The interval at which a run checks whether another process has ended its loop.
+/// The interval at which a run checks whether another process has ended its loop, and shows a sign of
+/// life.
 const CANCEL_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The most findings of a round that are shown. Their file has all.
@@ -189,6 +190,8 @@ impl<'d> Driver<'d> {
         move |event| {
             if polled.elapsed() >= CANCEL_POLL_INTERVAL {
                 polled = Instant::now();
+                // A start elsewhere archives idle loops.
+                let _ = held.raw().store().touch(held.id());
                 if run::ended_phase(held).is_some() {
                     return ControlFlow::Break(());
                 }

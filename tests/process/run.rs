@@ -234,6 +234,16 @@ fn drafter_works_on_findings_alone() {
 }
 
 #[test]
+fn loop_is_not_idle_while_drafter_works() {
+    let new = "[ $(stat -c %Y $state) -gt 9 ]";
+    let drafter = format!(
+        "state=$(echo .claude/claudex/*.state); touch -d @9 $state; until {new}; do sleep 0.1; done"
+    );
+    let arguments = format!("PLAN.md --reviewer fake-findings.clean --drafter '{drafter}'");
+    job(&project(), &arguments, 4);
+}
+
+#[test]
 fn drafter_that_fails_exits_with_3_and_resumes() {
     let project = project();
     let reviewer = "--reviewer fake-findings.clean";
