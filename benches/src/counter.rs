@@ -1,6 +1,6 @@
 //! A machine that counts, for measurements of the store without generated code.
 
-use claudex_loop::store::{Active, Form, HeldFields, IdForm, StateSpec};
+use claudex_loop::store::{Active, EngineFields, Form, IdForm, StateSpec};
 
 pub(crate) static SPEC: StateSpec = StateSpec {
     machine: "counter",
@@ -13,7 +13,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     form: Form::Lines,
     ids: IdForm::Stamp,
     active: Active::One,
-    fields: HeldFields {
+    fields: EngineFields {
         phase: "phase",
         id: "id",
         revision: "revision",

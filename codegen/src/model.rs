@@ -34,8 +34,8 @@ pub(crate) use plugin::Plugin;
 pub use tables::Named;
 pub use transition::{Argument, Entry, Transition};
 pub use words::{
-    Active, Actor, AtStart, Blocking, Earlier, Evidence, Focus, Form, FromProgram, Held, IdForm,
-    Sign, Turn,
+    Active, Actor, AtStart, Blocking, Earlier, EngineField, Evidence, Focus, Form, FromProgram,
+    IdForm, Sign, Turn,
 };
 
 /// A whole machine.

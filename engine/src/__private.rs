@@ -10,7 +10,7 @@ pub use crate::machine::{
     Requirement,
 };
 pub use crate::store::{
-    Active, Form, HeldFields, IdForm, LoopId, StateSpec, Store, default_data, is_data,
+    Active, EngineFields, Form, IdForm, LoopId, StateSpec, Store, default_data, is_data,
 };
 pub use crate::words;
 pub use crate::words::word_of;

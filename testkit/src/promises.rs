@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, ensure};
-use claudex_build::model::{Actor, Held};
+use claudex_build::model::{Actor, EngineField};
 use serde_json::Value as Json;
 
 use crate::project::{Output, SESSION, feed};
@@ -21,7 +21,10 @@ const HOOKS: &str = "stop answer prompt session-start pre-compact pre-tool-use";
 /// actor, and a stop that is not of its agent. States of the same phase are alike.
 pub(crate) fn refusals(walk: &Walk) -> Result<String> {
     let project = &walk.project;
-    let session = walk.machine.holder(Held::Session).unwrap_or_default();
+    let session = walk
+        .machine
+        .engine_field(EngineField::Session)
+        .unwrap_or_default();
     let mut refused = 0;
     let mut known = HashSet::new();
     for (index, state) in walk.states.iter().enumerate() {

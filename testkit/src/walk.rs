@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use std::{fs, io};
 
 use anyhow::{Context as _, Result, ensure};
-use claudex_build::model::{Actor, Entry, FieldKind, Held, Machine};
+use claudex_build::model::{Actor, EngineField, Entry, FieldKind, Machine};
 use derive_more::Display;
 use serde_json::{Value as Json, json};
 
@@ -183,7 +183,7 @@ impl Walk {
     /// Returns the key of a state: mode, phase, the machine's fields, and whether a review ended.
     fn key<'j>(&self, journal: &'j Journal) -> (bool, Vec<&'j Json>) {
         let fields = self.machine.fields.iter().filter(|field| match field.kind {
-            FieldKind::Held(held) => matches!(held, Held::Mode | Held::Phase),
+            FieldKind::Engine(value) => matches!(value, EngineField::Mode | EngineField::Phase),
             _ => true,
         });
         let values = fields.map(|field| journal.field(&field.name));
@@ -345,7 +345,11 @@ impl Walk {
         let output = self.project.person(&["journal", &held.id])?;
         ensure!(output.code == Some(0), "`journal` says: {output}");
         let journal = held.journal()?;
-        let stored = journal.field(self.machine.holder(Held::Phase).unwrap_or_default());
+        let stored = journal.field(
+            self.machine
+                .engine_field(EngineField::Phase)
+                .unwrap_or_default(),
+        );
         let mut phases = self.machine.phases.iter();
         let phase = phases
             .position(|phase| stored == phase.stored_name())

@@ -244,7 +244,7 @@ fn values_of(kind: &FieldKind, numbers: &[u64]) -> Option<Vec<Constant>> {
         FieldKind::Flag => vec![Constant::Flag(true), Constant::Flag(false)],
         FieldKind::Text | FieldKind::Path => vec![text("x"), text("")],
         FieldKind::OneOf(words) => words.iter().map(|word| text(word)).collect(),
-        FieldKind::Data(_) | FieldKind::Held(_) => return None,
+        FieldKind::Data(_) | FieldKind::Engine(_) => return None,
     })
 }
 

@@ -7,14 +7,14 @@ use std::path::Path;
 use super::Check;
 use super::types::check_constant;
 use crate::model::{
-    Active, At, Constant, Field, FieldKind, Form, Held, IdForm, Named, State, texts,
+    Active, At, Constant, EngineField, Field, FieldKind, Form, IdForm, Named, State, texts,
 };
 
 pub(super) fn check_document(check: &Check<'_>) {
     let machine = check.machine;
-    let required = Held::REQUIRED.into_iter();
-    for held in required.filter(|held| machine.holder(*held).is_none()) {
-        check.add("no_holder", &machine.name, &[held.word()]);
+    let required = EngineField::REQUIRED.into_iter();
+    for value in required.filter(|value| machine.engine_field(*value).is_none()) {
+        check.add("no_holder", &machine.name, &[value.word()]);
     }
     check_places(check);
     for field in &machine.fields {
@@ -56,9 +56,9 @@ fn check_places(check: &Check<'_>) {
 }
 
 fn check_null(check: &Check<'_>, field: &Named<Field>, null: &At<Constant>) {
-    let is_never_null = |kind: &FieldKind| matches!(kind, FieldKind::Flag | FieldKind::Held(_));
+    let is_never_null = |kind: &FieldKind| matches!(kind, FieldKind::Flag | FieldKind::Engine(_));
     match (&field.kind, &**null) {
-        (FieldKind::Held(Held::Phase), Constant::Text(phase)) => {
+        (FieldKind::Engine(EngineField::Phase), Constant::Text(phase)) => {
             check.find_phase(&At::new(phase.clone(), null.span()));
         }
         (kind, _) if !field.within.is_empty() || is_never_null(kind) => {
@@ -89,7 +89,8 @@ fn check_edits(check: &Check<'_>, state: &State) {
 /// Checks the path of documents that users own: one for each loop, outside of the state folder.
 fn check_file(check: &Check<'_>, state: &State, file: &At<texts::Path>) {
     let path = file.as_str();
-    let id = format!("{{{}}}", check.machine.holder(Held::Id).unwrap_or("id"));
+    let id = check.machine.engine_field(EngineField::Id);
+    let id = format!("{{{}}}", id.unwrap_or("id"));
     let folder = check.machine.folder();
     let ids = path.matches(&id).count();
     let has_other_braces = path.replace(&id, "").contains(['{', '}']);

@@ -86,7 +86,7 @@ pub(super) fn check_collisions(check: &Check<'_>) {
         names.take_words(&field.kind, &field.ty, part);
         match &field.kind {
             FieldKind::Data(_) => names.take("a method of `Loop`", &format!("set_{name}"), part),
-            FieldKind::Held(held) => names.take("a value of the engine", held.word(), part),
+            FieldKind::Engine(value) => names.take("a value of the engine", value.word(), part),
             _ => {}
         }
         if !field.within.is_empty() {

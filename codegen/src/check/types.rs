@@ -38,7 +38,7 @@ pub(super) fn check_types(check: &Check<'_>) {
 
 /// Returns why guards and updates cannot use a field.
 fn foreign_problem(name: &str, kind: &FieldKind) -> Option<Diagnostic> {
-    let is_foreign = matches!(kind, FieldKind::Held(_) | FieldKind::Data(_));
+    let is_foreign = matches!(kind, FieldKind::Engine(_) | FieldKind::Data(_));
     is_foreign.then(|| problem("type_unusable", &[name, &kind.to_string()]))
 }
 
@@ -66,7 +66,7 @@ pub(super) fn value_problem(name: &str, kind: &FieldKind, value: &Constant) -> O
         {
             return None;
         }
-        (FieldKind::Data(_) | FieldKind::Held(_), _) => return foreign_problem(name, kind),
+        (FieldKind::Data(_) | FieldKind::Engine(_), _) => return foreign_problem(name, kind),
         (FieldKind::Count, _) => "write a whole number from 0".to_owned(),
         (FieldKind::Flag, _) => "write true or false, without quotes".to_owned(),
         (FieldKind::Text | FieldKind::Path, _) => "write a text in quotes".to_owned(),

@@ -26,7 +26,7 @@ pub(crate) fn type_of_kind(kind: &FieldKind, words: String) -> String {
     match kind {
         FieldKind::Count => "u64".to_owned(),
         FieldKind::Flag => "bool".to_owned(),
-        FieldKind::Text | FieldKind::Path | FieldKind::Held(_) => "String".to_owned(),
+        FieldKind::Text | FieldKind::Path | FieldKind::Engine(_) => "String".to_owned(),
         FieldKind::OneOf(_) => words,
         FieldKind::Data(name) => format!("super::{name}"),
     }

@@ -7,7 +7,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::render::serde;
 use crate::diagnostic::line_of;
-use crate::model::{Behaviour, Entry, Field, FieldKind, Held, Machine, Named, Phase, Update};
+use crate::model::{
+    Behaviour, EngineField, Entry, Field, FieldKind, Machine, Named, Phase, Update,
+};
 
 /// Returns the data of the templates: the keys of the machine file, and values derived from them.
 pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
@@ -20,9 +22,10 @@ pub(super) fn view(machine: &Machine, source: &str, file: &str) -> Value {
     let entries = machine.transitions.iter();
     let owned = owned(machine);
     let fields = machine.fields.iter();
-    let is_own = |one: &&Named<Field>| !matches!(one.kind, FieldKind::Held(_));
+    let is_own = |one: &&Named<Field>| !matches!(one.kind, FieldKind::Engine(_));
     let mut own_fields = fields.clone().filter(is_own);
-    let id = format!("{{{}}}", machine.holder(Held::Id).unwrap_or("id"));
+    let id = machine.engine_field(EngineField::Id).unwrap_or("id");
+    let id = format!("{{{id}}}");
     let digest = Sha256::digest(source.as_bytes());
     let document = machine.state.file.as_ref();
     context! {
@@ -53,7 +56,7 @@ fn field(machine: &Machine, source: &str, field: &Named<Field>, owned: &HashSet<
         null => serde(field.null(machine)),
         has_next => updates.any(|(_, update)| is_next(update)),
         is_owned => match field.kind {
-            FieldKind::Held(_) => false,
+            FieldKind::Engine(_) => false,
             FieldKind::Data(_) => true,
             _ => !field.within.is_empty() || owned.contains(&*field.name),
         },

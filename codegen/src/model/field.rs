@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::tables::many;
 use super::texts::{Key, TypeName, Word};
-use super::{At, AtStart, Held, Machine, Named};
+use super::{At, AtStart, EngineField, Machine, Named};
 
 /// `fields.x`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -22,7 +22,7 @@ pub struct Field {
     #[serde(default, deserialize_with = "many")]
     pub(super) one_of: Vec<At<Word>>,
     pub(super) data: Option<TypeName>,
-    pub(super) holds: Option<Held>,
+    pub(super) holds: Option<EngineField>,
     /// The value at the start, by default 0, false, the first word of a `one_of` or an empty text.
     pub(crate) initial: Option<At<Constant>>,
     /// The value that the document writes as null.
@@ -70,7 +70,7 @@ pub enum FieldKind {
     /// A value that the engine sets, never a transition.
     #[display("set by the engine")]
     #[serde(skip_deserializing)]
-    Held(Held),
+    Engine(EngineField),
 }
 
 /// A constant of `machine.toml`.
@@ -110,7 +110,7 @@ impl Field {
     /// Returns the value that a document has as null, which is the stored form of a phase.
     pub(crate) fn null(&self, machine: &Machine) -> Option<Constant> {
         match (&self.kind, &**self.null.as_ref()?) {
-            (FieldKind::Held(_), Constant::Text(name)) => {
+            (FieldKind::Engine(_), Constant::Text(name)) => {
                 let phase = Named::find(&machine.phases, name)?;
                 Some(Constant::Text(phase.stored_name().to_owned()))
             }
@@ -135,7 +135,7 @@ impl Field {
             FieldKind::Flag => Some(Constant::Flag(false)),
             FieldKind::Text | FieldKind::Path => Some(Constant::Text(String::new())),
             FieldKind::OneOf(words) => Some(Constant::Text(words.first()?.to_string())),
-            FieldKind::Data(_) | FieldKind::Held(_) => None,
+            FieldKind::Data(_) | FieldKind::Engine(_) => None,
         }
     }
 }

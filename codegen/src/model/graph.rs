@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Behaviour, Entry, FieldKind, Held, Machine};
+use super::{Behaviour, EngineField, Entry, FieldKind, Machine};
 
 impl Machine {
     /// Returns the behaviours of all phases, in the order of the file.
@@ -12,9 +12,9 @@ impl Machine {
     }
 
     /// Returns the name of the field with this value of the engine.
-    pub fn holder(&self, held: Held) -> Option<&str> {
+    pub fn engine_field(&self, value: EngineField) -> Option<&str> {
         let mut fields = self.fields.iter();
-        let field = fields.find(|field| field.kind == FieldKind::Held(held))?;
+        let field = fields.find(|field| field.kind == FieldKind::Engine(value))?;
         Some(&field.name)
     }
 

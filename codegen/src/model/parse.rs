@@ -19,7 +19,7 @@ pub(crate) fn parse(source: &str) -> Result<Machine, Vec<Diagnostic>> {
             field.r#type.clone(),
             FieldKind::from_words(&field.one_of),
             data.map(FieldKind::Data),
-            field.holds.map(FieldKind::Held),
+            field.holds.map(FieldKind::Engine),
         ];
         let keys = "`type`, `one_of`, `data` and `holds`";
         field.kind = keep(single_kind(&field.name, kinds, keys), &mut found).unwrap_or_default();

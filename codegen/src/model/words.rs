@@ -70,7 +70,7 @@ words! {
     }
 
     /// A value that the engine keeps in a state document. docs/machine-toml.md describes each.
-    Held {
+    EngineField {
         Mode = "mode",
         Phase = "phase",
         Id = "id",
@@ -110,7 +110,7 @@ words! {
     IdForm { #[default] Stamp = "stamp", Name = "name", }
 }
 
-impl Held {
+impl EngineField {
     /// The values for which every machine needs a field.
     pub const REQUIRED: [Self; 6] = [
         Self::Phase,

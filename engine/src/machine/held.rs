@@ -106,7 +106,8 @@ impl<M: Machine> Held<M> {
         let mode = names.mode.and_then(|field| document.text(field));
         let is_named = |known: &&ModeInfo| Some(known.name) == mode.as_deref();
         let mode = table.modes.iter().find(is_named).unwrap_or(&table.modes[0]);
-        let fields = table.state.declared.iter().filter(|field| !field.is_held());
+        let all = table.state.declared.iter();
+        let fields = all.filter(|field| !field.is_engine_field());
         let values: Vec<_> = fields
             .filter_map(|field| Some((field.name, document.get(field.name)?)))
             // A field that exists only in other phases is null.
@@ -229,7 +230,7 @@ impl<M: Machine> Held<M> {
 pub(super) fn read_fields<M: Machine>(record: &Record, phase: usize) -> Result<M::Fields, String> {
     let mut fields = Fields::new();
     for field in M::TABLE.state.declared {
-        if field.exists_in(phase) && !field.is_held() {
+        if field.exists_in(phase) && !field.is_engine_field() {
             fields.insert(field.name.to_owned(), record.value(field)?);
         }
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::document::is_field_name;
-use super::entry::{Change, ChangeEntry, Entry, Record, set_held};
+use super::entry::{Change, ChangeEntry, Entry, Record, set_engine_field};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::LoopId;
 use super::state_folder::Store;
@@ -139,7 +139,7 @@ impl Store {
         let session = newest.field(names.session).and_then(Json::as_str);
         self.refuse_active(id, session, None)?;
         self.keep_replaced(id, &bytes)?;
-        set_held(&mut newest.fields, names.root, self.root.as_str());
+        set_engine_field(&mut newest.fields, names.root, self.root.as_str());
         let change = Change {
             begins_visit: true,
             ..Change::new("adopt", by)

@@ -111,21 +111,21 @@ impl ChangeEntry {
         let revision = self.revision + 1;
         let mut visit = self.visit;
         let mut fields = self.fields;
-        set_held(&mut fields, names.updated, at.to_string());
+        set_engine_field(&mut fields, names.updated, at.to_string());
         fields.extend(std::mem::take(&mut change.edits));
         change.from = self.change.to.clone();
         change.to = change.to.or(self.change.to);
-        set_held(&mut fields, names.phase, change.to.clone());
-        set_held(&mut fields, names.revision, revision);
-        set_held(&mut fields, names.graph_hash, spec.graph_hash);
+        set_engine_field(&mut fields, names.phase, change.to.clone());
+        set_engine_field(&mut fields, names.revision, revision);
+        set_engine_field(&mut fields, names.graph_hash, spec.graph_hash);
         if change.begins_visit {
             visit = Some(revision);
             // The run of an earlier visit does not count for this one.
-            set_held(&mut fields, names.run, "");
+            set_engine_field(&mut fields, names.run, "");
         } else if let Some(run) = &change.run {
-            set_held(&mut fields, names.run, run.as_str());
+            set_engine_field(&mut fields, names.run, run.as_str());
         }
-        set_held(&mut fields, names.visit, visit);
+        set_engine_field(&mut fields, names.visit, visit);
         Self {
             revision,
             at,
@@ -137,7 +137,7 @@ impl ChangeEntry {
 }
 
 /// Sets a field that the engine keeps, if the machine has it.
-pub(super) fn set_held(
+pub(super) fn set_engine_field(
     fields: &mut Fields,
     name: impl Into<Option<&'static str>>,
     value: impl Into<Json>,

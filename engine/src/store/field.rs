@@ -56,7 +56,7 @@ pub enum FieldKind {
     /// Data that the program defines, with a check of a value ([`is_data`]).
     Data(fn(&Json) -> Result<(), String>),
     /// Written by the engine.
-    Held,
+    Engine,
 }
 
 /// Returns a sentence about a field whose value does not fit the machine.
@@ -66,8 +66,8 @@ pub(crate) fn misfit(field: &str, found: impl Display, expected: impl Display) -
 
 impl FieldInfo {
     /// Returns whether the engine writes it.
-    pub fn is_held(&self) -> bool {
-        matches!(self.kind, FieldKind::Held)
+    pub fn is_engine_field(&self) -> bool {
+        matches!(self.kind, FieldKind::Engine)
     }
 
     /// Returns whether it exists in a phase.
@@ -92,7 +92,7 @@ impl FieldInfo {
             FieldKind::OneOf(words) => Err(format!("one of {}", words.join(", "))),
             FieldKind::Data(check) => check(value).map(|()| value.clone()),
             FieldKind::Text | FieldKind::Path => Ok(plain.as_str().into()),
-            FieldKind::Held => Ok(value.clone()),
+            FieldKind::Engine => Ok(value.clone()),
         };
         converted.map_err(|expected| misfit(self.name, format!("`{plain}`"), expected))
     }

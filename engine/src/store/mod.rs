@@ -41,7 +41,7 @@ pub use id::LoopId;
 pub(crate) use journal::lock_mutex;
 pub use list::ListedLoop;
 pub use loop_files::lock_run;
-pub use spec::{Active, Form, HeldFields, IdForm, StateSpec};
+pub use spec::{Active, EngineFields, Form, IdForm, StateSpec};
 pub use start::{Beginning, Import};
 pub use state_folder::Store;
 pub use state_home::StateHome;

@@ -29,7 +29,7 @@ pub struct StateSpec {
     /// The number of active loops in one project.
     pub active: Active,
     /// The names of the fields with a role.
-    pub fields: HeldFields,
+    pub fields: EngineFields,
     /// All fields.
     pub declared: &'static [FieldInfo],
     /// Stored forms of the terminal phases.
@@ -69,7 +69,7 @@ pub enum IdForm {
 
 /// The names of the fields that the engine keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeldFields {
+pub struct EngineFields {
     /// The phase.
     pub phase: &'static str,
     /// The loop's id.
@@ -131,7 +131,8 @@ impl StateSpec {
 
     /// Returns whether only the machine writes a field. The time of a change decides nothing.
     pub(super) fn is_protected(&self, name: &str) -> bool {
-        let is_owned = |field: &FieldInfo| field.is_held() || field.owned || field.edit.is_some();
+        let is_owned =
+            |field: &FieldInfo| field.is_engine_field() || field.owned || field.edit.is_some();
         self.fields.updated != Some(name) && self.field(name).is_some_and(is_owned)
     }
 }

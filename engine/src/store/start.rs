@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 
 use super::document::Document;
-use super::entry::{Change, ChangeEntry, Record, set_held};
+use super::entry::{Change, ChangeEntry, Record, set_engine_field};
 use super::error::{OrIo as _, StoreError, WhyNotOurs};
 use super::id::{LoopId, to_seconds};
 use super::loop_files::PROCESS_ID;
@@ -88,13 +88,13 @@ impl Store {
             begins_visit: true,
             ..Change::new(what, by)
         };
-        set_held(&mut fields, names.id, id.as_str());
-        set_held(&mut fields, names.session, beginning.session.as_str());
-        set_held(&mut fields, names.started, to_seconds(began).to_string());
-        set_held(&mut fields, names.started_epoch, began.as_second().max(0));
-        set_held(&mut fields, names.findings, 0);
-        set_held(&mut fields, names.machine, self.spec.machine);
-        set_held(&mut fields, names.root, self.root.as_str());
+        set_engine_field(&mut fields, names.id, id.as_str());
+        set_engine_field(&mut fields, names.session, beginning.session.as_str());
+        set_engine_field(&mut fields, names.started, to_seconds(began).to_string());
+        set_engine_field(&mut fields, names.started_epoch, began.as_second().max(0));
+        set_engine_field(&mut fields, names.findings, 0);
+        set_engine_field(&mut fields, names.machine, self.spec.machine);
+        set_engine_field(&mut fields, names.root, self.root.as_str());
         let after = before.revision;
         let entry = ChangeEntry { fields, ..before }.followed_by(self.spec, beginning.now, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();

@@ -5,7 +5,7 @@ use camino::Utf8PathBuf;
 use serde_json::json;
 
 use super::{
-    Active, Beginning, Change, FieldInfo, FieldKind, Fields, Form, HeldFields, IdForm, Import,
+    Active, Beginning, Change, EngineFields, FieldInfo, FieldKind, Fields, Form, IdForm, Import,
     LoopId, Record, StateHome, StateSpec, Store, StoreError,
 };
 
@@ -32,7 +32,7 @@ pub(crate) const fn held(name: &'static str) -> FieldInfo {
     FieldInfo {
         name,
         doc: "",
-        kind: FieldKind::Held,
+        kind: FieldKind::Engine,
         initial: || serde_json::Value::Null,
         at_start: false,
         required: false,
@@ -56,7 +56,7 @@ pub(crate) static SPEC: StateSpec = StateSpec {
     form: Form::Lines,
     ids: IdForm::Stamp,
     active: Active::One,
-    fields: HeldFields {
+    fields: EngineFields {
         phase: "phase",
         id: "review_id",
         revision: "revision",

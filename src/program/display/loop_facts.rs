@@ -57,7 +57,7 @@ pub(super) fn facts(program: &Program, held: &dyn LoopHandle, settings: &Setting
         facts
     });
     let line = |field: &str| text::one_line(&raw.text(field), MAX_TEXT_CHARS);
-    let is_own = |field: &&FieldInfo| !field.is_held() && field.exists_in(raw.phase());
+    let is_own = |field: &&FieldInfo| !field.is_engine_field() && field.exists_in(raw.phase());
     let own_fields = table.state.declared.iter().filter(is_own);
     let fields = own_fields.map(|field| (field.name, raw.value(field.name)));
     let texts = program.extension.status(held).into_iter();
