@@ -35,9 +35,14 @@ impl Program {
             return exit.into();
         }
         out::disable_color_inside_client();
-        let ended = match command_line::command(&self).try_get_matches_from(words) {
-            Ok(matches) => dispatch(&self, matches),
-            Err(error) => Ok(exit::bad_usage(&error)),
+        // Before any call of git.
+        settings::call_environment(self.info, None);
+        let ended = match slash_arguments::parse(&self, &words) {
+            Some(typed) => typed.and_then(|matches| dispatch(&self, &matches)),
+            None => match command_line::command(&self).try_get_matches_from(words) {
+                Ok(matches) => dispatch(&self, &matches),
+                Err(error) => Ok(exit::bad_usage(&error)),
+            },
         };
         let exit = ended.unwrap_or_else(|failure| {
             failure.print();
@@ -59,11 +64,8 @@ fn parse_frequent(words: &[OsString]) -> Option<Command> {
     }
 }
 
-fn dispatch(program: &Program, matches: ArgMatches) -> CommandResult {
+fn dispatch(program: &Program, matches: &ArgMatches) -> CommandResult {
     let info = program.info;
-    // Before any call of git.
-    settings::call_environment(info, None);
-    let matches = &slash_arguments::resolve(program, matches)?;
     let Some((name, arguments)) = matches.subcommand() else {
         return Ok(Exit::Usage);
     };

@@ -3,6 +3,8 @@
 //! The prompt hook keeps them byte for byte. Flags come first and end at white space; the rest is
 //! one argument. If a command has only flags, a flag's value ends at the next flag.
 
+use std::ffi::OsString;
+
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::app::Program;
@@ -27,21 +29,20 @@ pub fn flag() -> Arg {
         .help("Take what the command's prompt hook stored")
 }
 
-/// Replaces the arguments after `--from-prompt` by the typed ones, once, and keeps that flag.
-pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatches, Failure> {
-    let mut path = Vec::new();
-    let mut arguments = &matches;
-    while let Some((name, below)) = arguments.subcommand() {
-        path.push(name.to_owned());
-        arguments = below;
-    }
-    let has_flag = matches!(arguments.try_get_one(FROM_PROMPT), Ok(Some(true)));
-    let Some(name) = path.first().cloned().filter(|_| has_flag) else {
-        return Ok(matches);
-    };
-    let last = path.last().unwrap_or(&name).replace('_', "-");
+/// Parses a command line that ends with `--from-prompt`, with the typed arguments in its place.
+/// They can be taken once. Returns `None` for another command line.
+pub(super) fn parse(program: &Program, words: &[OsString]) -> Option<Result<ArgMatches, Failure>> {
+    let (last, path) = words.get(1..)?.split_last()?;
+    let path: Option<Vec<&str>> = path.iter().map(|word| word.to_str()).collect();
+    let path = path.filter(|_| last == "--from-prompt")?;
+    Some(parse_typed(program, &path))
+}
+
+fn parse_typed(program: &Program, path: &[&str]) -> Result<ArgMatches, Failure> {
+    let name = path.first().copied().unwrap_or_default();
+    let last = path.last().copied().unwrap_or_default().replace('_', "-");
     // Commands that only show loops need no arguments.
-    let shows_loops = command_line::shows_loops(&name);
+    let shows_loops = command_line::shows_loops(name);
     let stored = take(program.info, &last.replace("journal", "history"))?;
     let typed = stored.or(shows_loops.then(String::new)).ok_or_else(|| {
         let name = program.info.program;
@@ -58,12 +59,12 @@ pub(super) fn resolve(program: &Program, matches: ArgMatches) -> Result<ArgMatch
     let mut commands = program.extension.commands().into_iter();
     let (flags, text) = if commands.any(|command| command.get_name() == name) {
         (Vec::new(), typed.as_str())
-    } else if let Some(edge) = verbs::find(program.info.table, &name) {
+    } else if let Some(edge) = verbs::find(program.info.table, name) {
         split_verb(program.info, &edge, command, &typed)
     } else {
         split(command, &typed)
     };
-    let mut words = path;
+    let mut words: Vec<String> = path.iter().map(|word| (*word).to_owned()).collect();
     words.push("--from-prompt".to_owned());
     words.extend(flags);
     if !text.trim().is_empty() {

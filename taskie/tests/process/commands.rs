@@ -45,7 +45,8 @@ fn commands_on_finished_plan_are_refused() {
 #[test]
 fn review_commands_follow_automation() {
     let project = Project::new();
-    project.slash("new-plan", ID).done();
+    let required = format!("--id {ID} billing");
+    project.slash("start", &required).done();
     project.write(ID, "plan.md", "## Overview\n");
     project.blocks();
     let before = project.state(ID);
