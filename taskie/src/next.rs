@@ -35,6 +35,12 @@ pub struct Fields {
     /// The task whose row is done but that has no review yet, if the plan has a journal.
     #[serde(skip)]
     pub unreviewed: Option<u64>,
+    /// Whether no file of the project has changed since that task began.
+    #[serde(skip)]
+    pub is_without_code: bool,
+    /// Whether tasks.md has fewer tasks than the journal counts.
+    #[serde(skip)]
+    pub lacks_row: bool,
 }
 
 impl Fields {
@@ -43,7 +49,7 @@ impl Fields {
             next_phase: (at != Phase::Standalone).then(|| word(at).to_owned()),
             phase: phase.into(),
             current_task,
-            unreviewed: None,
+            ..Self::default()
         }
     }
 }
@@ -53,8 +59,11 @@ impl State {
     pub fn read(raw: &Raw, files: &Directory) -> Self {
         let current_task = Some(raw.count("current_task")).filter(|task| *task > 0);
         let phase = raw.text("phase");
+        let unreviewed = work::newest_done(raw, files);
         Self::There(Fields {
-            unreviewed: work::newest_done(raw, files),
+            unreviewed,
+            is_without_code: unreviewed.is_some() && !work::has_code(raw),
+            lacks_row: work::lacks_row(raw, files),
             ..Fields::new(context::phase(raw), phase, current_task)
         })
     }
@@ -167,8 +176,10 @@ fn key(fields: &Fields, files: &Directory) -> &'static str {
         Phase::CompleteTask | Phase::CompleteTaskTdd => {
             let unreviewed = fields.unreviewed;
             match unreviewed.and_then(|task| files.task_files.get(&task)) {
+                Some(file) if file.is_completed() && fields.is_without_code => "C20same",
                 Some(file) if file.is_completed() => "C20done",
                 Some(_) => "C20open",
+                None if files.next_task().is_none() && fields.lacks_row => "C20row",
                 None if files.next_task().is_none() => "C20none",
                 None => "C20",
             }

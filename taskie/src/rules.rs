@@ -86,10 +86,14 @@ fn miscounted(counts: TaskCounts, directory: &Directory) -> Vec<Problem> {
     // If the user adds a task during a review of code, its row may follow with the next task.
     let may_follow = counts.current.is_some_and(|task| task > 0) && active < counts.total;
     if active != counts.total && !may_follow {
-        let problem = format!(
-            "{active} tasks are pending or done, and the plan has {}; put the table back: the user adds and drops tasks",
-            counts.total
-        );
+        let total = counts.total;
+        let fix = if active < total {
+            "put the missing row back, or write that of the task that the user added: the user drops tasks"
+        } else {
+            "take the other rows out: the user adds tasks"
+        };
+        let problem =
+            format!("{active} tasks are pending or done, and the plan has {total}; {fix}");
         found.push(violation(10, Name::Tasks, problem));
     }
     let current = counts.current;

@@ -74,9 +74,15 @@ fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     )
 }
 
+/// Returns whether tasks.md has fewer active tasks than the loop counts: a row is missing, or the
+/// user has not dropped its task yet.
+pub(crate) fn lacks_row(raw: &Raw, directory: &Directory) -> bool {
+    (directory.active().count() as u64) < raw.count("tasks_total")
+}
+
 /// Returns whether a file outside of the plans has changed since the current task began. A tree
 /// that cannot be compared counts as changed: the review then names the problem.
-fn has_code(raw: &Raw) -> bool {
+pub(crate) fn has_code(raw: &Raw) -> bool {
     let read = SubjectText::read(raw, &CODE_REVIEW_REVIEW, false);
     !matches!(read, Err(RoundError::Nothing { .. }))
 }

@@ -77,6 +77,7 @@ fn state(words: &str) -> State {
             phase: phase.to_owned(),
             current_task: task.parse().ok(),
             unreviewed: unreviewed.first().and_then(|task| task.parse().ok()),
+            ..Fields::default()
         }),
         _ => panic!("{words:?}"),
     }
@@ -156,8 +157,8 @@ fn table_agrees_with_counts() {
     let half = "tasks.md 1 done, 2 pending";
     let passed = "S10 tasks.md: 1 tasks are done, and 0 have passed their review; do one task per turn: set the others back to pending";
     let ahead = "S10 tasks.md: 2 tasks are done, and 0 have passed their review; do one task per turn: set the others back to pending";
-    let lost = "S10 tasks.md: 2 tasks are pending or done, and the plan has 3; put the table back: the user adds and drops tasks";
-    let added = "S10 tasks.md: 2 tasks are pending or done, and the plan has 1; put the table back: the user adds and drops tasks";
+    let lost = "S10 tasks.md: 2 tasks are pending or done, and the plan has 3; put the missing row back, or write that of the task that the user added: the user drops tasks";
+    let added = "S10 tasks.md: 2 tasks are pending or done, and the plan has 1; take the other rows out: the user adds tasks";
     for (table, total, done, current, expected) in [
         // The current task may already be done; so may the one under review.
         (half, 2, 1, None, ""),

@@ -7,10 +7,10 @@ use claudex_loop::store::Entry;
 use claudex_loop::text;
 
 use super::Call;
-use crate::Phase;
 use crate::files::name::Name;
 use crate::files::tasks::Row;
 use crate::typestate::Transition;
+use crate::{Phase, work};
 
 /// The most reviews per cycle, as for an edit of `max_reviews` by hand.
 pub(super) const MAX_REVIEWS: u64 = 99;
@@ -61,16 +61,17 @@ pub(super) fn limit_reviews(mut call: Call) -> CommandResult {
 pub(super) fn add_task(call: &Call) -> CommandResult {
     let held = call.open_for_user()?;
     let directory = call.directory(&held)?;
-    let active = directory.active().count() as u64;
-    let total = held.fields().tasks_total;
     // Without automation, nothing counts the rows.
-    if held.phase() != Phase::Standalone && active < total {
+    if held.phase() != Phase::Standalone && work::lacks_row(held.raw(), &directory) {
         let id = held.id();
+        let total = held.fields().tasks_total;
         let problem = format!(
-            "plan {id} has {total} tasks, and tasks.md {active} that are pending or done: a row is missing"
+            "plan {id} has {total} tasks, and tasks.md fewer that are pending or done: a row is missing"
         );
-        let help = "nothing was changed; have the row of the task that was added written first";
-        return Err(Failure::refuse(problem, help));
+        let help = format!(
+            "nothing was changed; have the missing row written first, or drop a task that is cancelled or postponed:\n    taskie drop-task K {id}"
+        );
+        return Err(Failure::refuse(problem, &help));
     }
     let last = directory.tasks.iter().map(|row| row.id).max();
     let row = last.map_or(1, |last| last + 1);
@@ -91,8 +92,8 @@ pub(super) fn drop_task(mut call: Call) -> CommandResult {
     let id = held.id();
     let total = held.fields().tasks_total;
     let is_dropped = |row: &Row| row.id == task && !row.is_active();
-    let is_counted = (directory.active().count() as u64) < total;
-    if !is_counted || was_dropped(held.raw(), task) || !directory.tasks.iter().any(is_dropped) {
+    let lacks_row = work::lacks_row(held.raw(), &directory);
+    if !lacks_row || was_dropped(held.raw(), task) || !directory.tasks.iter().any(is_dropped) {
         let problem = format!(
             "plan {id} counts no task {task} that is cancelled or postponed, among {total} tasks"
         );

@@ -100,7 +100,10 @@ impl Plan {
                 return vec![format!("taskie pause {id} && taskie create-tasks {id}")];
             }
             "C17" => &["add-task", "drop-task K"],
-            "C20" if next.asks() => &["add-task", "drop-task K"],
+            "C20" if next.asks() => match &self.state {
+                State::There(fields) if fields.lacks_row => &["drop-task K"],
+                _ => &["add-task"],
+            },
             _ if !next.asks() => &[],
             _ if is_standalone && has_pending => &["create-tasks", "complete-task", "next-task"],
             _ if is_standalone => &["create-tasks"],

@@ -22,7 +22,7 @@ pub(super) fn state(bytes: &[u8]) -> State {
         next_phase: text("next_phase"),
         phase: text("phase").unwrap_or_else(|| "new-plan".to_owned()),
         current_task: document.get("current_task").and_then(number),
-        unreviewed: None,
+        ..Fields::default()
     })
 }
 

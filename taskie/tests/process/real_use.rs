@@ -130,7 +130,7 @@ fn task_without_code_is_not_done() {
         &project.blocks(),
         "no file of the project has changed since it began",
     );
-    project.ends();
+    has(&project.ends(), "write the code of task 1");
     assert_eq!(next_phase(&project), "complete-task");
 }
 
