@@ -1,7 +1,7 @@
 //! The user's answer to a phase's question: the hook on AskUserQuestion, and the command `answer`.
 //!
-//! The hook takes the transition as the user; the agent only asks. It ignores all but the session's
-//! own loop, the question of its phase, and the offered answers.
+//! The hook takes the transition as the user; the agent only asks. It ignores all but loops of the
+//! session or of none, the question of their phase, and the offered answers.
 
 use super::app::Program;
 use super::caller::Caller;
@@ -28,8 +28,10 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
         .filter(|_| !answers.is_empty())?;
     // The answer is for the loop that asked, even if a stop would drive another.
     let mut output = HookOutput::default();
-    for found in StateFolders::find_for_hook(info.state, input).owned(session) {
-        match take(program, &found, &answers, &mut output) {
+    let mut loops = StateFolders::find_for_hook(info.state, input).active();
+    loops.retain(|one| one.is_usable() && one.owner().is_none_or(|owner| owner == session));
+    for found in loops {
+        match take(program, &found, session, &answers, &mut output) {
             Ok(false) => {}
             Ok(true) => break,
             Err(problem) => {
@@ -80,10 +82,12 @@ pub(super) fn run(program: &Program, id: Option<&str>, label: &str) -> CommandRe
     Ok(Exit::Complete)
 }
 
-/// Takes the first answer to the question of a loop. Returns whether one exists.
+/// Takes the first answer to the question of a loop, and binds it to the session. Returns whether
+/// one exists.
 fn take(
     program: &Program,
     found: &FoundLoop,
+    session: &str,
     answers: &[DialogAnswer],
     output: &mut HookOutput,
 ) -> Result<bool, String> {
@@ -117,6 +121,12 @@ fn take(
         .map_err(|failure| failure.to_string().replace(&format!("loop {id}: "), ""))?;
     let raw = now.raw();
     let phase = raw.phase_info();
+    if found.owner().is_none() && !phase.terminal {
+        let bound = found
+            .store
+            .set_session(raw.record(), session, "bind", "hook");
+        bound.map_err(|error| error.to_string())?;
+    }
 
     // The next stop does not repeat the message of this phase.
     let message = raw

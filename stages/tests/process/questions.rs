@@ -326,6 +326,7 @@ fn choice_in_dialog_counts() {
     project.choose(&next["questions"], &more);
     assert_eq!(project.next(), next);
     let last = next["more"].as_array().unwrap().last().unwrap();
+    project.person(&["adopt", "--yes"]).done();
     project.choose(last, "Way 9");
     let now = project.next();
     assert_eq!(now["variables"]["USER_ANSWER"]["answer"], "Way 9");

@@ -147,7 +147,10 @@ fn user_adds_and_drops_tasks() {
     has(&output, "task-4.md");
     has(&output, "another part");
     assert_eq!(project.state(ID)["current_task"], 4);
-    has(&project.blocks(), "write that of the task that the user added");
+    has(
+        &project.blocks(),
+        "write that of the task that the user added",
+    );
     let refusal = project.person(&["add-task", ID]).refusal();
     has(&refusal, "a row is missing");
     project.tasks(ID, 4, 1);
