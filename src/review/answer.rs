@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 pub(super) use self::severity::{is_none, is_rated_item, label, words};
 use super::cause::{Cause, CauseKind};
 use super::findings::{CLEAN_LINE, Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS, Severity};
+use crate::store::to_plain;
 use crate::text;
 
 /// The JSON Schema of an answer, for strict structured output: each property required, no other
@@ -43,7 +44,7 @@ const KEYS: [&str; 3] = ["\"verdict\"", "\"findings\"", "\"severity\""];
 /// The problem of an answer with several verdicts.
 const TWO: &str = "it has more than one answer";
 
-/// The schema's object. serde refuses a property that is there twice.
+/// The schema's object.
 #[derive(Default, Deserialize)]
 struct Answer {
     /// `clean` or `findings`; models leave it out beside findings.
@@ -56,28 +57,33 @@ struct Answer {
 }
 
 /// A finding of the schema, also under the names that models give its properties by themselves.
+/// serde refuses a property that is there twice.
 #[derive(Deserialize)]
 struct Entry {
-    #[serde(alias = "priority", alias = "level")]
     severity: Option<String>,
-    #[serde(
-        alias = "title",
-        alias = "message",
-        alias = "problem",
-        alias = "issue",
-        alias = "comment",
-        alias = "summary"
-    )]
+    priority: Option<String>,
+    level: Option<String>,
     what: Option<String>,
-    #[serde(alias = "details", alias = "body")]
+    title: Option<String>,
+    message: Option<String>,
+    problem: Option<String>,
+    issue: Option<String>,
+    comment: Option<String>,
+    summary: Option<String>,
     description: Option<String>,
-    id: Option<String>,
-    #[serde(alias = "suggestion", alias = "fix")]
+    details: Option<String>,
+    body: Option<String>,
+    id: Option<Value>,
     recommendation: Option<String>,
-    #[serde(alias = "path")]
+    suggestion: Option<String>,
+    fix: Option<String>,
     file: Option<String>,
+    path: Option<String>,
     line: Option<Value>,
     patch: Option<String>,
+    /// Other properties. Their texts are details.
+    #[serde(flatten)]
+    other: Map<String, Value>,
 }
 
 /// Reads an answer. A clean one has no findings.
@@ -273,20 +279,43 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
         Some(text).filter(|text| !text.is_empty())
     };
     let lacks = |what| Cause::not_a_verdict(&format!("finding {number} of its JSON has no {what}"));
-    let severity = line_of(&entry.severity, 40).ok_or_else(|| lacks("severity"))?;
+    let severities = [&entry.severity, &entry.priority, &entry.level].into_iter();
+    let severities: Vec<String> = severities.filter_map(|text| line_of(text, 40)).collect();
+    let known = severities
+        .iter()
+        .filter_map(|text| severity::severity_in(text));
     // A severity that nobody knows may be the heaviest.
-    let severity = severity::severity_in(&severity).unwrap_or_default();
-    let line = entry.line.as_ref().map(Value::to_string);
-    let title = line_of(&entry.what, MAX_FINDING_CHARS);
-    let has_title = title.is_some();
-    let problem = title
-        .or_else(|| line_of(&entry.description, MAX_FINDING_CHARS))
+    let severity = known.min().unwrap_or_default();
+    if severities.is_empty() {
+        return Err(lacks("severity"));
+    }
+    let texts = [
+        &entry.what,
+        &entry.title,
+        &entry.message,
+        &entry.problem,
+        &entry.issue,
+        &entry.comment,
+        &entry.summary,
+        &entry.description,
+        &entry.details,
+        &entry.body,
+    ];
+    let mut texts = texts
+        .into_iter()
+        .flatten()
+        .filter(|text| !text.trim().is_empty());
+    let first = texts
+        .next()
         .ok_or_else(|| lacks("text that says what is wrong"))?;
+    let advice = [&entry.recommendation, &entry.suggestion, &entry.fix].into_iter();
+    let mut advice = advice.filter_map(|text| line_of(text, MAX_FINDING_CHARS));
+    let line = entry.line.as_ref().map(Value::to_string);
     let mut finding = Finding {
         // An unknown id is dropped when the finding gets its own.
-        id: line_of(&entry.id, MAX_ID_CHARS),
-        recommendation: line_of(&entry.recommendation, MAX_FINDING_CHARS),
-        file: line_of(&entry.file, MAX_FILE_CHARS),
+        id: line_of(&entry.id.as_ref().map(to_plain), MAX_ID_CHARS),
+        recommendation: advice.next(),
+        file: line_of(&entry.file, MAX_FILE_CHARS).or_else(|| line_of(&entry.path, MAX_FILE_CHARS)),
         line: line
             .and_then(|line| {
                 line.trim_matches(['"', ' '])
@@ -299,11 +328,13 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
         // Unchanged: a patch with other bytes is another patch. The caller cleans it to show it.
         patch: (entry.patch.clone())
             .filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES),
-        ..Finding::new(severity, problem)
+        ..Finding::new(severity, text::one_line(first, MAX_FINDING_CHARS))
     };
-    let description = entry.description.iter().filter(|_| has_title);
-    for line in description.flat_map(|text| text.lines()) {
-        item::add_detail(&mut finding, line);
+    let others = entry.other.iter();
+    let others = others.filter_map(|(name, value)| Some(format!("{name}: {}", value.as_str()?)));
+    for text in texts.cloned().chain(advice).chain(others) {
+        text.lines()
+            .for_each(|line| item::add_detail(&mut finding, line));
     }
     Ok(finding)
 }

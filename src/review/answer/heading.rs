@@ -7,7 +7,7 @@ use pulldown_cmark::Tag;
 use super::markdown::Part;
 use super::severity::{
     SeverityWords, is_answer_title, is_clean_line, is_list_title, is_none, is_numbered,
-    is_praise_title, is_summary_title, label, only, severity_words, stated_severity,
+    is_praise_title, label, only, severity_words, stated_severity, summary_title,
 };
 use super::{Cause, item};
 use crate::review::findings::Severity;
@@ -21,7 +21,8 @@ pub(super) enum Heading<'t> {
     /// The items below are findings, of which it may announce a number: `Issues (3)`.
     List(Option<usize>),
     Praise,
-    Summary,
+    /// Whether it surely sums up: `Summary`, `Verdict`. `Code review` may be above findings.
+    Summary(bool),
     /// Words that we do not know.
     Other,
 }
@@ -29,11 +30,16 @@ pub(super) enum Heading<'t> {
 /// Returns the meaning of a heading above these parts.
 pub(super) fn heading<'t>(title: &'t str, below: &[Part]) -> Heading<'t> {
     let text = item::bullet(title).unwrap_or(title);
-    let is_summary = is_summary_title(title);
-    let stated = || Some((stated_below(title, below).filter(|_| !is_summary)?, text));
+    let summary = summary_title(title);
+    let stated = || {
+        Some((
+            stated_below(title, below).filter(|_| summary.is_none())?,
+            text,
+        ))
+    };
     if let Some(words) = section_words(title) {
         Heading::Severity(words)
-    } else if let Some((severity, text)) = label(title).or_else(stated) {
+    } else if let Some((severity, text)) = label(text).or_else(stated) {
         Heading::Finding(severity, text)
     } else if is_list_title(title) || title.is_empty() {
         let number = title
@@ -42,8 +48,8 @@ pub(super) fn heading<'t>(title: &'t str, below: &[Part]) -> Heading<'t> {
         Heading::List(number.and_then(|number| number.parse().ok()))
     } else if is_praise_title(title) {
         Heading::Praise
-    } else if is_summary {
-        Heading::Summary
+    } else if let Some(sums_up) = summary {
+        Heading::Summary(sums_up)
     } else {
         Heading::Other
     }

@@ -4,8 +4,8 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 use super::item;
 use super::severity::{
-    is_bold, is_numbered, is_praise_title, is_rated_item, is_severity_line, only, severity_words,
-    stated_severities, stated_severity,
+    is_bold, is_numbered, is_praise_title, is_rated_item, is_severity_line, is_severity_name, only,
+    severity_words, stated_severities, stated_severity,
 };
 use crate::review::findings::Severity;
 use crate::text;
@@ -34,6 +34,8 @@ pub(super) struct Part {
     pub(super) line: usize,
     /// The text as it is, or that of a heading alone.
     pub(super) text: String,
+    /// The column of the severity, if it is a row of a table that names it.
+    pub(super) severity_column: Option<usize>,
 }
 
 impl Part {
@@ -115,8 +117,10 @@ fn parts_of(text: &str, item_line: usize, depth: u8) -> Vec<Part> {
         level: None,
         line: item_line + ends.partition_point(|end| *end < at) + 1,
         text: text.to_owned(),
+        severity_column: None,
     };
     let mut parts = Vec::new();
+    let mut severity_column = None;
     let mut open_tags = 0_usize;
     let mut end = 0;
     let mut is_group = false;
@@ -155,6 +159,12 @@ fn parts_of(text: &str, item_line: usize, depth: u8) -> Vec<Part> {
                 is_group = depth < MAX_DEPTH && nested.any(is_rated_item);
             }
             (1, Tag::Table(_)) => {}
+            (2, Tag::TableHead) => severity_column = cells(block).position(is_severity_name),
+            (2, Tag::TableRow) => {
+                let mut row = part(tag, at, block);
+                row.severity_column = severity_column;
+                parts.push(row);
+            }
             (2, Tag::Item) => {
                 let lines = item::lines(block);
                 let has_more = depth == 0 && lines.len() > 1;
@@ -169,11 +179,16 @@ fn parts_of(text: &str, item_line: usize, depth: u8) -> Vec<Part> {
                     parts.push(part(tag, at, block));
                 }
             }
-            (1, _) | (2, Tag::TableRow) => parts.push(part(tag, at, block)),
+            (1, _) => parts.push(part(tag, at, block)),
             _ => {}
         }
     }
     parts
+}
+
+/// Returns the cells of a row of a table.
+pub(super) fn cells(row: &str) -> impl Iterator<Item = &str> + Clone {
+    row.trim().trim_matches('|').split('|').map(str::trim)
 }
 
 /// Returns the text of a heading, with `#` or underlined.

@@ -7,11 +7,11 @@
 use pulldown_cmark::Tag;
 
 use super::heading::{Heading, heading, is_clean};
-use super::markdown::{ITEM_LEVEL, LINE_LEVEL, Part, parts};
+use super::markdown::{ITEM_LEVEL, LINE_LEVEL, Part, cells, parts};
 use super::repeats::{CELL_GAP, without_repeats};
 use super::severity::{
-    is_bold, is_like_finding, is_list_title, is_none, is_praise, is_rated_item, is_remark, label,
-    only, severity_in, severity_words, stated_severities, stated_severity,
+    is_bold, is_like_finding, is_list_title, is_none, is_note_title, is_praise, is_rated_item,
+    is_remark, label, only, severity_in, severity_words, stated_severities, stated_severity,
 };
 use super::{Cause, item};
 use crate::review::findings::{Finding, Findings, Severity};
@@ -70,9 +70,11 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
 /// The place of the reader.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Outside of all sections, or below a heading such as `Summary`.
+    /// Outside of all sections.
     #[default]
     Outside,
+    /// Below a heading such as `Summary` that follows findings. An item without a severity is low.
+    Summary,
     /// Below a heading of this level such as `Strengths`.
     Praise(u8),
     /// The newest section.
@@ -162,7 +164,14 @@ impl Reader {
                 self.section.is_title = is_title;
             }
             Heading::Praise => self.close(Place::Praise(level))?,
-            Heading::Summary if !is_detail => self.close(Place::Outside)?,
+            Heading::Summary(sums_up) if !is_detail => {
+                let is_below_findings = sums_up && !is_title && !self.findings.is_empty();
+                self.close(if is_below_findings {
+                    Place::Summary
+                } else {
+                    Place::Outside
+                })?;
+            }
             _ if in_finding => {
                 self.is_rated |= is_list_title(&part.text);
                 self.hang(std::slice::from_ref(&part.text));
@@ -181,6 +190,7 @@ impl Reader {
                 let is_finding = in_section || level > LINE_LEVEL;
                 if !in_section {
                     self.open(part.line, level)?;
+                    self.section.severity = is_note_title(text).then_some(Severity::Low);
                 }
                 if is_none(&part.text) {
                     self.section.says_none = true;
@@ -214,7 +224,7 @@ impl Reader {
         let text = label.map_or(first, |(_, text)| text);
         let is_none = !is_severity && rest.is_empty() && is_none(text);
         match self.place {
-            Place::Outside | Place::Praise(_) if let Some(words) = severities => {
+            Place::Outside | Place::Summary | Place::Praise(_) if let Some(words) = severities => {
                 if let (Some(severity), Some(number)) = (words.severities.last(), words.announced) {
                     self.announced.push((part.line, *severity, number));
                 }
@@ -226,12 +236,22 @@ impl Reader {
     }
 
     fn row(&mut self, part: &Part) {
-        let mut cells = part.text.trim().trim_matches('|').split('|').map(str::trim);
-        let severity_of = |cell| severity_in(cell).or(label(cell).map(|(severity, _)| severity));
-        let severity = cells.clone().filter_map(severity_of).min();
-        let is_text =
-            |cell: &&str| severity_words(cell).is_none() && cell.contains(char::is_alphabetic);
-        let texts: Vec<&str> = cells.clone().filter(is_text).collect();
+        let mut cells = cells(&part.text);
+        let named =
+            (part.severity_column).and_then(|column| severity_in(cells.clone().nth(column)?));
+        let rated = cells
+            .clone()
+            .filter_map(severity_in)
+            .filter(|_| named.is_none());
+        let labels = cells.clone().filter_map(|cell| Some(label(cell)?.0));
+        let severity = labels.chain(named).chain(rated).min();
+        let is_severity = |cell: &&str| severity_words(cell).is_some();
+        let is_text = |cell: &&str| !is_severity(cell) && cell.contains(char::is_alphabetic);
+        let mut texts: Vec<&str> = cells.clone().filter(is_text).collect();
+        if texts.is_empty() {
+            // `High`, and `Must be fixed before merge` in the next cell.
+            texts.extend(cells.clone().filter(is_severity).skip(1));
+        }
         let is_praise = severity.is_none() && cells.any(|cell| self.praises(cell));
         if !is_praise && !texts.iter().all(|cell| is_none(cell)) {
             self.item(part, severity, &texts.join(CELL_GAP), &[]);
@@ -249,10 +269,11 @@ impl Reader {
                 return self.hang(rest);
             }
             (None, Place::Praise(_)) => return,
-            _ if self.repeats(text) => return,
+            (None, Place::Summary) if self.repeats(text) => return,
             (severity, _) => severity,
         };
-        if part.tag == Tag::TableRow || part.tag == Tag::Item && self.place == Place::Outside {
+        let is_outside = matches!(self.place, Place::Outside | Place::Summary);
+        if part.tag == Tag::TableRow || part.tag == Tag::Item && is_outside {
             self.summary.push(self.findings.len());
         }
         self.add(severity, text, rest);
@@ -374,12 +395,17 @@ impl Reader {
         self.section.has_items || matches!(self.place, Place::Finding(_))
     }
 
-    /// Adds a finding with the heavier severity of its own and its section; without any it is high.
+    /// Adds a finding with the heavier severity of its own and its section; without any it is high,
+    /// but low in a summary.
     fn add(&mut self, severity: Option<Severity>, text: &str, rest: &[String]) {
         self.is_rated |= severity.is_some();
         let heavier = self.section.severity.into_iter().chain(severity).min();
         self.section.uncounted.take_if(|_| !self.section.says_none);
-        let mut finding = item::finding(heavier.unwrap_or_default(), text);
+        let usual = match self.place {
+            Place::Summary => Severity::Low,
+            _ => Severity::High,
+        };
+        let mut finding = item::finding(heavier.unwrap_or(usual), text);
         finding.file = (finding.file).or_else(|| Some(self.file.as_ref()?.1.clone()));
         self.findings.push(finding);
         self.hang(rest);
@@ -400,14 +426,14 @@ impl Reader {
         }
     }
 
-    /// Returns whether a text below a summary names a finding by its number: `the skip path (#1)`.
+    /// Returns whether a text names a finding by its number: `the skip path (#1)`.
     fn repeats(&self, text: &str) -> bool {
         let is_finding = |after: &str| {
             let digits = after.split(|c: char| !c.is_ascii_digit()).next();
             let number = digits.and_then(|digits| digits.parse::<usize>().ok());
             number.is_some_and(|number| (1..=self.findings.len()).contains(&number))
         };
-        self.place == Place::Outside && text.split('#').skip(1).any(is_finding)
+        text.split('#').skip(1).any(is_finding)
     }
 }
 

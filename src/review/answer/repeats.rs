@@ -10,7 +10,8 @@ pub(super) const CELL_GAP: &str = " \u{2014} ";
 
 /// Drops each item of a summary that repeats another finding: its severity, place and title.
 pub(super) fn without_repeats(mut findings: Findings, summary: &[usize]) -> Findings {
-    let key = |one: &Finding, text: &str| (one.severity, one.file.clone(), one.line, words(text));
+    let title = |text: &str| words(text.trim_start_matches(|c: char| !c.is_alphabetic()));
+    let key = |one: &Finding, text: &str| (one.severity, one.file.clone(), one.line, title(text));
     let is_summary = |at: usize| summary.binary_search(&at).is_ok();
     let others = (findings.iter().enumerate()).filter(|(at, _)| !is_summary(*at));
     let titles: BTreeSet<_> = others.map(|(_, one)| key(one, &one.what)).collect();

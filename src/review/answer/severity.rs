@@ -34,12 +34,14 @@ const TASK_WORDS: &str = "fix fixed address change bug be have for improvement i
 const NONE_WORDS: &str = "identified report at this here in round substantive material significant \
                           further new were was remain remaining open these the plan code document \
                           diff patch";
-/// Words of a heading below which a reviewer sums up.
-const SUMMARY_WORDS: &str = "summary of overview verdict conclusion assessment overall final round \
-                             review report code plan feedback scope context background approach";
-/// Words of a heading below which a reviewer praises.
-const PRAISE_WORDS: &str = "strength positive praise highlight pro aspect point note what is s i like liked \
-                            looks look works work well done good great already strong";
+/// Words of a heading below which a reviewer sums up, and others that such a heading may have.
+const SUMMARY_WORDS: &str = "summary overview verdict conclusion assessment";
+const REVIEW_WORDS: &str = "of overall final round review report code plan feedback scope context \
+                            background approach";
+/// Words of a heading below which a reviewer praises, and others that it may have.
+const PRAISE_WORDS: &str =
+    "strength positive praise pro like liked works well done good great strong";
+const PRAISE_FILLERS: &str = "aspect point note highlight what is s i looks look already";
 /// Characters between a severity and the text after it.
 const MARKS: [char; 9] = [']', ')', ':', '*', '_', '`', '|', '\u{2013}', '\u{2014}'];
 /// Characters between them and the text.
@@ -293,10 +295,15 @@ pub(super) fn only(mut severities: impl Iterator<Item = Severity>) -> Option<Sev
     severities.next().filter(|_| severities.next().is_none())
 }
 
+/// Returns whether a text is the name of a severity's line or column.
+pub(super) fn is_severity_name(text: &str) -> bool {
+    matches!(words(text).as_str(), " severity " | " priority ")
+}
+
 /// Reads `**Severity:** High`, `Severity: high (data loss)`, `Severity: P1 | Confidence: 90%`.
 pub(super) fn stated_severity(line: &str) -> Option<Severity> {
     let (name, severity) = line.split_once(':')?;
-    let is_stated = matches!(words(name).as_str(), " severity " | " priority ");
+    let is_stated = is_severity_name(name);
     let severity = severity.split(['(', '|', '\u{2013}', '\u{2014}']).next()?;
     severity_in(severity).filter(|_| is_stated)
 }
@@ -344,10 +351,13 @@ pub(super) fn is_answer_title(text: &str) -> bool {
     is_list_title(text) || consists_of(text, &["review", "code plan round report"])
 }
 
-/// Returns whether a heading is that of a summary: `Summary`, `Overall verdict: not yet`.
-pub(super) fn is_summary_title(text: &str) -> bool {
+/// Returns whether a heading such as `Overall verdict: not yet` surely sums up, and `None` for one
+/// that does not: `Code review` may.
+pub(super) fn summary_title(text: &str) -> Option<bool> {
     let title = text.split(':').next().unwrap_or(text);
-    consists_of(title, &[SUMMARY_WORDS, FILLERS])
+    let fillers = [REVIEW_WORDS, SUMMARY_WORDS, FILLERS, "high important"];
+    let sums_up = consists_of(title, &[SUMMARY_WORDS, REVIEW_WORDS, FILLERS, "high"]);
+    (sums_up || consists_of(title, &fillers)).then_some(sums_up)
 }
 
 /// Returns whether an item praises: `praise: text`, `\u{2705} text`.
@@ -356,7 +366,12 @@ pub(super) fn is_praise(text: &str) -> bool {
     text.starts_with("praise:") || text.starts_with(['\u{2705}', '\u{1f44d}'])
 }
 
+/// Returns whether the items below a heading are low without a severity of their own.
+pub(super) fn is_note_title(text: &str) -> bool {
+    consists_of(text, &["note", FILLERS])
+}
+
 /// Returns whether the items below a heading are no findings: `Strengths`, `Resolved findings`.
 pub(super) fn is_praise_title(text: &str) -> bool {
-    consists_of(text, &[PRAISE_WORDS]) || consists_of(text, &["resolved", FILLERS])
+    consists_of(text, &[PRAISE_WORDS, PRAISE_FILLERS]) || consists_of(text, &["resolved", FILLERS])
 }
