@@ -1,15 +1,18 @@
 //! The program's parts in Rust: commands, start, questions and the lines of `status`.
 
 use camino::Utf8PathBuf;
+use clap::builder::TypedValueParser as _;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command, arg, value_parser};
+use clap::{Arg, ArgMatches, Command, arg, value_parser};
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
+use claudex_loop::program::settings::MAX_ROUNDS_LIMIT;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{
-    Extension, Group, NextAction, Program, Variables, Verb, loop_flag, loops, open_error, out,
+    Extension, Group, NextAction, Program, Variables, Verb, locate, loop_flag, loops, open_error,
+    out,
 };
 use claudex_loop::{Actor, files, text};
 use serde_json::json;
@@ -51,7 +54,10 @@ impl Extension for Stages {
                 .arg(arg!(--json "As JSON")),
             command("validate", Group::Information)
                 .about("Check summaries against the contract; changes nothing")
-                .arg(arg!(<FILE>...).value_parser(value_parser!(Utf8PathBuf))),
+                .arg(
+                    arg!(<FILE>... "The files of summaries")
+                        .value_parser(value_parser!(Utf8PathBuf)),
+                ),
             Command::new("recover")
                 .about("Take what a coordinator left that ended without a report")
                 .arg(loop_flag()),
@@ -75,6 +81,11 @@ impl Extension for Stages {
                 Ok(Exit::Complete)
             }
             "take-up" => take_up::take_up(program),
+            "status" if !arguments.get_flag("json") => {
+                let here = loops::current_folder().ok()?;
+                let store = locate::for_start(program.info.state, &here);
+                Err(take_up::unknown_document(&store)?)
+            }
             _ => return None,
         })
     }
@@ -82,7 +93,12 @@ impl Extension for Stages {
     fn arguments(&self, command: Command) -> Command {
         let anew = arg!(--anew "Move an earlier state and its summaries aside first");
         let page = "Print all about a loop on one page, and do nothing else";
-        let command = command.mut_subcommand("start", |start| start.arg(anew));
+        let rounds = value_parser!(u64).range(1..=MAX_ROUNDS_LIMIT);
+        let rounds = rounds.map(|rounds| json!(rounds));
+        let command = command.mut_subcommand("start", |start| {
+            let limit = |flag: Arg| flag.value_parser(rounds);
+            start.mut_arg("max_rounds", limit).arg(anew)
+        });
         command.mut_subcommand("report", |report| {
             report
                 .about("Take the summary of the open stage and print the next instruction")
@@ -128,16 +144,19 @@ impl Extension for Stages {
         }
         let (stage, round) = place(pipeline);
         let mut lines = vec![("stage", stage), ("round", round)];
-        for (name, parts) in [("scores", scores), ("details", pipeline.open().details)] {
-            let line = text::one_line(&parts.join("; "), MAX_LINE_CHARS);
-            lines.extend((!line.is_empty()).then_some((name, line)));
+        if !scores.is_empty() {
+            lines.push(("scores", text::one_line(&scores.join("; "), MAX_LINE_CHARS)));
         }
         lines
     }
 
     fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {
+        let pipeline = Pipeline(held.raw());
         let is_open = held.typed::<AnyLoop>().phase() == Phase::Dispatched;
-        Vec::from_iter(overdue_warning(Pipeline(held.raw())).filter(|_| is_open))
+        let overdue = overdue_warning(pipeline).filter(|_| is_open);
+        let details = pipeline.open().details.into_iter();
+        let findings = details.map(|line| format!("last summary: {line}"));
+        overdue.into_iter().chain(findings).collect()
     }
 
     fn status_line(&self, held: &dyn LoopHandle) -> Option<String> {

@@ -110,20 +110,27 @@ fn own_pipeline(store: &Store) -> Option<ListedLoop> {
     own.max_by_key(|one| !one.terminal)
 }
 
+/// Returns the error for a document that has no journal, if there is one.
+pub(crate) fn unknown_document(store: &Store) -> Option<Failure> {
+    let file = store.root().join(STATE);
+    if own_pipeline(store).is_some() || !file.exists() {
+        return None;
+    }
+    let name = text::printable(file);
+    let message = format!("{name} has no journal, so no start made it here");
+    let [take_up, anew] = ["take-up", "start --anew"].map(|words| INFO.command(words));
+    let help = format!("to continue it:{take_up}\nto move it aside and start again:{anew}");
+    Some(Failure::refuse(message, &help))
+}
+
 /// Moves existing files aside if `--anew` asks for it and no pipeline of this program is active.
 /// Without `--anew`, refuses a document that has no journal.
 pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     let store = request.store;
-    let own = own_pipeline(store);
-    let file = store.root().join(STATE);
-    if !request.flag("anew") && own.is_none() && file.exists() {
-        let name = text::printable(file);
-        let message = format!("{name} has no journal, so no start made it here");
-        let [take_up, anew] = ["take-up", "start --anew"].map(|words| INFO.command(words));
-        let help = format!("to continue it:{take_up}\nto move it aside and start again:{anew}");
-        return Err(Failure::refuse(message, &help));
+    if !request.flag("anew") {
+        return unknown_document(store).map_or(Ok(()), Err);
     }
-    if !request.flag("anew") || own.is_some_and(|own| !own.terminal) {
+    if own_pipeline(store).is_some_and(|own| !own.terminal) {
         return Ok(());
     }
     let actor = Caller::from_env().actor(request.flag("from_prompt"));

@@ -164,7 +164,11 @@ fn find_problem(name: &str, value: &Json) -> Option<String> {
             Some("invalid type: null, expected a value".to_owned())
         }
         Ok(_) => check_range(name, value),
-        Err(error) => Some(error.to_string().replace("a boolean", "true or false")),
+        Err(error) => {
+            let problem = error.to_string().replace("a boolean", "true or false");
+            let problem = problem.replace("expected u32", "expected a whole number");
+            Some(problem.replace("expected f64", "expected a number"))
+        }
     }
 }
 

@@ -216,6 +216,8 @@ fn research_gets_the_gaps() {
 #[test]
 fn circuit_breaks_before_round_above_limit() {
     let project = Project::empty();
+    let none = project.folder.agent(&["start", "--max-rounds", "0"]);
+    assert_eq!(none.unwrap().code, Some(2));
     project.agent(&["start", "--max-rounds", "1"]).done();
     for stage in 1..=3 {
         project.complete(stage, "");

@@ -3,7 +3,7 @@
 use claudex_testkit::has;
 use serde_json::{Value, json};
 
-use crate::support::{Project, STATE, questions};
+use crate::support::{Project, STATE, questions, summary};
 
 /// Returns the flags of a question with this number of options.
 pub(crate) fn question(options: usize, map: &str) -> String {
@@ -143,6 +143,14 @@ fn failed_stage_runs_again() {
     has(&state, "recovery: retry");
     has(&state, "recovery: skip");
     has(&state, "  research:\n    status: skipped\n");
+    // Only files are named at the end.
+    let text = summary(3, "failed", "").replace("[]", &format!("[no.md, {STATE}]"));
+    project.write("requirements/.stage-summaries/stage-3-summary.md", &text);
+    project.agent(&["report"]).done();
+    let finding = "last summary: 6:20: warning[artifact-missing]: an artifact";
+    has(&project.person(&["status"]).done(), finding);
+    project.person(&["cancel"]).done();
+    assert_eq!(project.next()["artifacts"], json!([STATE]));
 }
 
 #[test]

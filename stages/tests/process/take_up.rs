@@ -163,6 +163,7 @@ fn start_anew_moves_foreign_files_aside() {
     };
     let project = foreign();
     let before = [STATE, summary_file].map(|file| project.read(file));
+    has(&project.person(&["status"]).refusal(), "stages take-up");
     let message = project.agent(&["start", "--anew"]).refusal();
     has(&message, "an agent may not run");
     project.person(&["start", "--anew"]).done();
