@@ -40,9 +40,12 @@ pub fn is_used(table: &Table) -> bool {
     table.phases.iter().any(verifies)
 }
 
-/// Returns whether the phase that a loop is in has the work verified.
+/// Returns whether the phase that a loop is in has the work verified, and the program has not set an
+/// empty list of commands.
 pub fn is_used_in(raw: &Raw) -> bool {
-    verifies(raw.phase_info())
+    let commands = raw.program_facts().commands.get();
+    let is_none = commands.is_some_and(|known| known.as_ref().is_ok_and(Vec::is_empty));
+    verifies(raw.phase_info()) && !is_none
 }
 
 fn verifies(phase: &PhaseInfo) -> bool {
@@ -82,7 +85,13 @@ fn load(raw: &Raw) -> Result<Vec<Command>, String> {
     let lines = match facts.commands.get() {
         Some(Ok(lines)) if !lines.is_empty() => lines,
         Some(Err(why)) => return Err(text::one_line(why, MAX_COMMAND_CHARS)),
-        _ => return Err("no commands verify the work here".to_owned()),
+        Some(Ok(_)) => return Err("no commands verify the work here".to_owned()),
+        None => {
+            let phases = raw.table().phases.iter().filter(|phase| verifies(phase));
+            let names: Vec<&str> = phases.map(|phase| phase.name).collect();
+            let names = names.join(" or ");
+            return Err(format!("commands verify the work only in phase {names}"));
+        }
     };
     if lines.len() > MAX_COMMANDS {
         let count = lines.len();

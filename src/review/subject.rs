@@ -104,7 +104,7 @@ pub fn has_changes(raw: &Raw, spec: &ReviewSpec) -> bool {
     subjects.any(|one| *one == CHANGES || raw.path(one) == copy)
 }
 
-/// Returns the name of the subject: `PLAN.md, tasks/task-*.md`.
+/// Returns the name of the subject: `PLAN.md, tasks/task-*.md`, with a `*` for `{n}`.
 pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
     let mut names = Vec::new();
     for (at, one) in spec.subject.iter().enumerate() {
@@ -116,7 +116,7 @@ pub fn title(raw: &Raw, spec: &ReviewSpec) -> String {
                 Some(Ok(all)) => names.extend(all.iter().map(|one| text::printable(&one.name))),
                 _ => names.push("what the program gives".to_owned()),
             },
-            one if is_there() => names.push(text::printable(raw.fill(one))),
+            one if is_there() => names.push(text::printable(raw.fill(&one.replace(NUMBER, "*")))),
             _ => {}
         }
     }
