@@ -86,14 +86,20 @@ pub(crate) fn legal_words() -> String {
 
 /// Returns the group and number of the review that the agent must answer in this phase.
 pub(crate) fn review_to_answer(raw: &Raw) -> Option<(Group, u64)> {
-    let group = match phase(raw) {
-        Phase::PostPlanReview => Group::Plan,
-        Phase::PostTasksReview => Group::Tasks,
-        Phase::PostCodeReview => Group::TaskCode(raw.count("current_task")),
-        Phase::PostAllCodeReview => Group::AllCode,
-        _ => return None,
-    };
+    let is_post = phase(raw).review().is_none();
+    let group = group(raw, phase(raw)).filter(|_| is_post)?;
     Some((group, raw.count("review_file")))
+}
+
+/// Returns the group of the reviews of a phase, or of those that are answered in it.
+pub(crate) fn group(raw: &Raw, phase: Phase) -> Option<Group> {
+    Some(match phase {
+        Phase::PlanReview | Phase::PostPlanReview => Group::Plan,
+        Phase::TasksReview | Phase::PostTasksReview => Group::Tasks,
+        Phase::CodeReview | Phase::PostCodeReview => Group::TaskCode(raw.count("current_task")),
+        Phase::AllCodeReview | Phase::PostAllCodeReview => Group::AllCode,
+        _ => return None,
+    })
 }
 
 /// Returns the number of the current task, or else of the next one.

@@ -13,8 +13,8 @@ use crate::files::name::Name;
 use crate::stops::FOUND;
 use crate::{Phase, context, stops, summary, work};
 
-/// The time limit for git during a stop.
-const GIT_TIMEOUT: Duration = Duration::from_secs(3);
+/// The time limit for git, also during a stop.
+pub(crate) const GIT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Records the entry into a phase. Returns sentences for the user if the plan has ended.
 pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {

@@ -185,7 +185,8 @@ fn key(fields: &Fields, files: &Directory) -> &'static str {
             }
         }
         Phase::Complete => "C21",
-        Phase::Cancelled | Phase::Errored => "C21ended",
+        Phase::Cancelled => "C21ended",
+        Phase::Errored => "C21errored",
         Phase::Standalone => match last_phase(fields) {
             "complete" => "C21",
             // A task was in progress without automation.

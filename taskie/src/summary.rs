@@ -70,6 +70,15 @@ impl Extension for Taskie {
         lines
     }
 
+    fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
+        let raw = held.raw();
+        let [ended, limit] = ["phase_iteration", "cycle_limit"].map(|field| raw.count(field));
+        let is_review = context::phase(raw).review().is_some();
+        let is_early = is_review && transition == "accept" && ended < limit;
+        let help = "nothing was changed; the reviews of this cycle are not used up yet";
+        is_early.then(|| format!("{help} ({ended} of {limit})"))
+    }
+
     // The engine knows more if a review may be running.
     fn next_action(&self, held: &dyn LoopHandle) -> Option<NextAction> {
         let raw = held.raw();

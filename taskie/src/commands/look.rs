@@ -106,7 +106,7 @@ impl Plan {
             },
             _ if !next.asks() => &[],
             _ if is_standalone && has_pending => &["create-tasks", "complete-task", "next-task"],
-            _ if is_standalone => &["create-tasks"],
+            _ if is_standalone => &["create-tasks", "add-task"],
             _ if has_pending => &["next-task", "pause"],
             _ => &["pause"],
         };
@@ -116,7 +116,8 @@ impl Plan {
 }
 
 /// Returns the plan of a call, a loop or only a directory: that of the first word, or else the
-/// caller's own. After a slash command, words that name no plan are for the agent.
+/// caller's own. After a slash command, words that name no plan are for the agent, but not a lone one
+/// if the command takes nothing else.
 pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     let store = locate::for_start(call.info.state, &loops::current_folder()?);
     let plans = store.root().join(".taskie/plans");
@@ -124,7 +125,9 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     let named_id = named
         .and_then(|name| LoopId::parse(name, IdForm::Name).ok())
         .filter(|id| plans.join(id.as_str()).is_dir());
-    let is_named = named_id.is_some() || named.is_some() && !call.from_prompt;
+    let takes_only_plan = ["more", "continue-plan"].contains(&&*call.name);
+    let is_lone = takes_only_plan && call.words.split_whitespace().nth(1).is_none();
+    let is_named = named_id.is_some() || named.is_some() && (is_lone || !call.from_prompt);
     let found = match named {
         Some(_) if is_named => loops::find(call.info, named),
         _ => loops::find_or_newest(call.info, None),

@@ -59,10 +59,8 @@ fn command(name: &'static str, about: &'static str) -> Command {
         "drop-task" => (Group::Person, Some(("K", "The number of the task"))),
         _ => (Group::Client, None),
     };
-    let first = first.map(|(value, help)| {
-        let first = Arg::new(FIRST).value_name(value).help(help);
-        first.required_unless_present(slash_arguments::FROM_PROMPT)
-    });
+    let first =
+        first.map(|(value, help)| Arg::new(FIRST).value_name(value).help(help).required(true));
     let words = Arg::new(WORDS).num_args(0..);
     let words = match name {
         "new-plan" => words

@@ -3,14 +3,15 @@
 use claudex_loop::program::exit::{CommandResult, Failure};
 use claudex_loop::program::{locate, loops, open_error, out, ownership, start};
 use claudex_loop::store::{IdForm, LoopId, StoreError};
-use claudex_loop::{Actor, Refusal, Store, text};
+use claudex_loop::{Actor, Refusal, Store, git, text};
 
 use super::limits::MAX_REVIEWS;
 use super::look::Plan;
 use super::{Call, take_up};
+use crate::AnyLoop;
 use crate::context::word;
+use crate::entered::{self, GIT_TIMEOUT};
 use crate::typestate::{Mode, Start};
-use crate::{AnyLoop, entered};
 
 /// The most characters of an id that is made of a description.
 const MAX_ID_CHARS: usize = 40;
@@ -28,6 +29,10 @@ pub(super) fn new_plan(call: &Call) -> CommandResult {
         return Err(call.usage(problem, help));
     }
     let store = locate::for_start(call.info.state, &loops::current_folder()?);
+    if let Err(error) = git::call(store.root(), "rev-parse --git-dir", GIT_TIMEOUT) {
+        let line = format!("the reviews of code need a git repository: {error}");
+        out::note(&call.info.line(&line));
+    }
     let words = make_id(&begin.description);
     let mut at = 0_u64;
     loop {
@@ -55,7 +60,8 @@ pub(super) fn new_plan(call: &Call) -> CommandResult {
     }
 }
 
-/// Reads `max_reviews=N` and `tdd=true`, in any order, and the description, byte for byte.
+/// Reads `max_reviews=N` and `tdd=true`, in any order and also written as flags, and the description,
+/// byte for byte.
 fn parse_start(call: &Call) -> Result<Start, Failure> {
     let mut start = Start {
         mode: Mode::Plan,
@@ -66,16 +72,22 @@ fn parse_start(call: &Call) -> Result<Start, Failure> {
     let mut rest = call.words.trim_start();
     loop {
         let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let is_valid = if let Some(number) = first.strip_prefix("max_reviews=") {
-            let number = number.parse().ok();
-            start.max_reviews = number.filter(|number| *number <= MAX_REVIEWS);
-            start.max_reviews.is_some()
-        } else if let Some(flag) = first.strip_prefix("tdd=") {
-            start.tdd = flag.parse().ok();
-            start.tdd.is_some()
-        } else {
-            start.description = rest.to_owned();
-            return Ok(start);
+        let is_option = first.starts_with("--") || first.contains('=');
+        let (name, value) = first.split_once('=').unwrap_or((first, ""));
+        let is_valid = match name.trim_start_matches("--") {
+            "max_reviews" | "max-reviews" if is_option => {
+                let number = value.parse().ok();
+                start.max_reviews = number.filter(|number| *number <= MAX_REVIEWS);
+                start.max_reviews.is_some()
+            }
+            "tdd" if is_option => {
+                start.tdd = value.parse().ok();
+                start.tdd.is_some()
+            }
+            _ => {
+                start.description = rest.to_owned();
+                return Ok(start);
+            }
         };
         if !is_valid {
             let found = text::one_line(first, 60);

@@ -8,7 +8,8 @@ use claudex_loop::{Actor, text};
 
 use super::Call;
 use crate::context::{self, legal_words, parse_word, word};
-use crate::files::name::Name;
+use crate::files::Directory;
+use crate::files::name::{Group, Name};
 use crate::typestate::{LeaveCommand, Transition};
 use crate::{AnyLoop, Phase, stops, work};
 
@@ -21,8 +22,9 @@ pub(super) fn begin(call: &Call) -> CommandResult {
     let transition = if call.name == "create-tasks" {
         Transition::BeginTasks
     } else {
-        let counted = work::count_tasks(&call.directory(&held)?);
-        let (total, done) = counted.ok_or_else(|| no_task(&held))?;
+        let directory = call.directory(&held)?;
+        let counted = work::count_tasks(&directory);
+        let (total, done) = counted.ok_or_else(|| no_task(&held, &directory))?;
         Transition::BeginTask {
             total,
             done,
@@ -53,18 +55,25 @@ fn wrong_phase(call: &Call, held: &AnyLoop) -> Failure {
     Failure::refuse(problem, &help)
 }
 
-fn no_task(held: &AnyLoop) -> Failure {
+fn no_task(held: &AnyLoop, directory: &Directory) -> Failure {
     let id = held.id();
-    let problem = format!("plan {id}: tasks.md has no pending task that can be read");
-    let help = format!("nothing was changed; what is wrong with it:\n    taskie check {id}");
-    Failure::refuse(problem, &help)
+    let (found, help) = match &directory.tasks[..] {
+        [] => (
+            "row that can be read",
+            "what is wrong with it:\n    taskie check",
+        ),
+        _ => ("pending task", "to add one:\n    taskie add-task"),
+    };
+    let problem = format!("plan {id}: tasks.md has no {found}");
+    Failure::refuse(problem, &format!("nothing was changed; {help} {id}"))
 }
 
 /// Leaves automation for one task without reviews.
 pub(super) fn next_task(call: &Call) -> CommandResult {
     let held = call.open_for_user()?;
-    let pending = call.directory(&held)?.next_task();
-    let task = pending.ok_or_else(|| no_task(&held))?;
+    let directory = call.directory(&held)?;
+    let pending = directory.next_task();
+    let task = pending.ok_or_else(|| no_task(&held, &directory))?;
     let (command, how) = match call.name.as_str() {
         "next-task" => (LeaveCommand::NextTask, ""),
         _ => (LeaveCommand::NextTaskTdd, ", test first"),
@@ -107,34 +116,50 @@ pub(super) fn review(program: &Program, call: &Call) -> CommandResult {
         && held.phase() == Phase::Standalone
         && let Some(spec) = parse_word(&call.name).and_then(Phase::review)
     {
-        let file = held.raw().path(&spec.findings_file.replace("{n}", "1"));
-        if file.file_name().and_then(Name::parse).is_none() {
-            let problem = format!("plan {id}: no task with code to review is under way");
+        let document = group(call, &held).and_then(Group::document);
+        let directory = call.directory(&held)?;
+        if let Some(missing) = document.filter(|name| !directory.has(*name)) {
+            let problem = match missing {
+                Name::Task(0) => format!("plan {id}: no task with code to review is under way"),
+                _ => format!("plan {id} has no {missing} to review"),
+            };
             return Err(Failure::refuse(problem, "nothing was written"));
         }
         mark(call, &held)?;
         return by_hand(program, &held, spec);
     }
+    if is_at_command(call, &held)? {
+        return call.print_instruction(&held);
+    }
+    mark(call, &held)?;
     let name = &call.name;
-    let instruction = format!(
-        "run this with a timeout of 600000 ms, then tell the user the findings:\n\n    taskie {name} {id}"
-    );
-    begin_review(call, &held, &instruction)
+    call.print(&format!(
+        "Plan {id}: run this with a timeout of 600000 ms, then tell the user the findings:\n\n    taskie {name} {id}"
+    ))
 }
 
 /// Has the newest review answered: in automation the phase's own work.
 pub(super) fn post_review(call: &Call) -> CommandResult {
-    let instruction = "answer the newest review of that kind in the file beside it.";
-    begin_review(call, &call.open(call.actor)?, instruction)
+    let held = call.open(call.actor)?;
+    if is_at_command(call, &held)? {
+        return call.print_instruction(&held);
+    }
+    let id = held.id();
+    let directory = call.directory(&held)?;
+    let group = group(call, &held);
+    let newest = group.and_then(|group| Some((group, directory.newest_review(group)?)));
+    let Some((group, number)) = newest else {
+        let problem = format!("plan {id} has no review of that kind");
+        return Err(Failure::refuse(problem, "nothing was changed"));
+    };
+    mark(call, &held)?;
+    let [review, answer] = [Name::Review, Name::PostReview].map(|name| name(group, number));
+    call.print(&format!("Plan {id}: answer {review} in {answer}."))
 }
 
-/// Prints the message of the phase in automation, and the instruction in standalone.
-fn begin_review(call: &Call, held: &AnyLoop, instruction: &str) -> CommandResult {
-    if is_at_command(call, held)? {
-        return call.print_instruction(held);
-    }
-    mark(call, held)?;
-    call.print(&format!("Plan {}: {instruction}", held.id()))
+/// Returns the group of the reviews that a command is about.
+fn group(call: &Call, held: &AnyLoop) -> Option<Group> {
+    context::group(held.raw(), parse_word(&call.name)?)
 }
 
 /// Takes the transition that a stop would take, if the work is complete: `advance TARGET [PLAN]`.

@@ -3,17 +3,11 @@
 use claudex_testkit::has;
 use serde_json::json;
 
-use crate::support::{ID, Project};
-
-fn start_project() -> Project {
-    let project = Project::new();
-    project.slash("new-plan", ID).done();
-    project
-}
+use crate::support::{ID, start_plan};
 
 #[test]
 fn advance_without_work_is_refused() {
-    let project = start_project();
+    let project = start_plan();
     let text = project.agent(&["advance", "plan-review"]).refusal();
     has(&text, "plan.md must have a heading ## Overview");
     has(&text, "taskie next billing");
@@ -37,7 +31,7 @@ fn advance_without_work_is_refused() {
 
 #[test]
 fn no_advance_leads_past_a_review() {
-    let project = start_project();
+    let project = start_plan();
     project.write(ID, "plan.md", "## Overview\n");
     project.blocks();
     let before = project.state(ID);
@@ -62,23 +56,13 @@ fn no_advance_leads_past_a_review() {
 
 #[test]
 fn commands_of_the_user_are_refused_to_agents() {
-    let project = start_project();
+    let project = start_plan();
     let before = project.state(ID);
-    for line in [
-        &["more", "3"][..],
-        &["max-reviews", "0"],
-        &["accept"],
-        &["pause"],
-        &["add-task"],
-        &["drop-task", "1"],
-        &["next-task"],
-        &["continue-task"],
-        &["create-tasks"],
-        &["plan-review"],
-        &["post-code-review"],
-        &["new-plan", "another"],
-    ] {
-        let text = project.agent(line).refusal();
+    let lines = "more 3,max-reviews 0,accept,pause,add-task,drop-task 1,next-task,continue-task,\
+                 create-tasks,plan-review,post-code-review,new-plan another";
+    for line in lines.split(',') {
+        let words: Vec<&str> = line.split(' ').collect();
+        let text = project.agent(&words).refusal();
         assert!(
             text.contains("user") || text.contains("cannot"),
             "{line:?}: {text}"
@@ -89,7 +73,7 @@ fn commands_of_the_user_are_refused_to_agents() {
 
 #[test]
 fn forged_review_and_state_change_nothing() {
-    let project = start_project();
+    let project = start_plan();
     project.write(ID, "plan.md", "## Overview\n");
     project.blocks();
     // The agent writes the review itself, and the state.
@@ -110,7 +94,7 @@ fn forged_review_and_state_change_nothing() {
 
 #[test]
 fn edited_limit_is_taken_over_up_to_99() {
-    let project = start_project();
+    let project = start_plan();
     for (edit, now) in [(3, 3), (0, 3), (100, 3), (99, 99)] {
         let limit = |count: &serde_json::Value| format!("\"max_reviews\": {count}");
         let current = limit(&project.state(ID)["max_reviews"]);
@@ -126,7 +110,7 @@ fn edited_limit_is_taken_over_up_to_99() {
 
 #[test]
 fn violations_are_named_in_three_blocks() {
-    let project = start_project();
+    let project = start_plan();
     project.write(ID, "a.txt", "");
     project.write(ID, "b.txt", "");
     for _ in 0..3 {

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use claudex_testkit::{SESSION, as_agent, has};
 use serde_json::json;
 
-use crate::support::{ID, Project, coding, standalone, task_file};
+use crate::support::{ID, coding, standalone, start_plan, task_file};
 
 /// Writes a program that notes its runs in a file.
 fn program(file: &Path, says: &str) {
@@ -66,8 +66,7 @@ fn must_run_commands_use_users_path() {
 
 #[test]
 fn plan_of_another_session_stays_as_it_is() {
-    let project = Project::new();
-    project.slash("new-plan", ID).done();
+    let project = start_plan();
     project.write(ID, "plan.md", "## Overview\n");
     let before = project.state(ID);
     for command in [

@@ -27,17 +27,11 @@ fn commands_on_finished_plan_are_refused() {
     let project = standalone();
     project.person(&["cancel", ID]).done();
     let before = project.state(ID);
-    for command in [
-        &["continue-task", ID][..],
-        &["next-task", ID],
-        &["create-tasks", ID],
-        &["add-task", ID],
-        &["plan-review", ID],
-        &["more", "2", ID],
-        &["max-reviews", "2", ID],
-        &["drop-task", "2", ID],
-    ] {
-        project.person(command).refusal();
+    let lines = "continue-task,next-task,create-tasks,add-task,plan-review,more 2,max-reviews 2,\
+                 drop-task 2";
+    for line in lines.split(',') {
+        let words = line.split(' ').chain([ID]);
+        project.person(&words.collect::<Vec<_>>()).refusal();
     }
     assert_eq!(project.state(ID), before);
 }
@@ -93,9 +87,16 @@ fn review_by_hand_takes_next_number() {
     project.reviewer("exit 1\n");
     assert_eq!(project.person(&["plan-review", ID]).0.code, Some(5));
     assert!(!project.names(ID).contains(&"plan-review-4.md".to_owned()));
+    std::fs::remove_file(project.dir(ID).join("tasks.md")).unwrap();
+    project.person(&["tasks-review", ID]).refusal();
     // As a slash command, it names the line to run.
     let output = project.slash("plan-review", "").done();
     has(&output, "taskie plan-review billing");
+    let output = project.slash("post-code-review", "").done();
+    has(
+        &output,
+        "answer task-2-code-review-1.md in task-2-code-post-review-1.md",
+    );
 }
 
 #[test]
@@ -239,6 +240,7 @@ fn command_names_one_of_several_plans() {
         project.write(id, "plan.md", "## Overview\n");
     }
     has(&project.blocks(), "taskie review three");
+    project.slash("continue-plan", "twoo").refusal();
     project.agent(&["use", "one-2"]).done();
     has(&project.blocks(), "taskie review one-2");
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{ID, Project, task_file};
+use crate::support::{ID, Project, start_plan, task_file};
 
 struct Walk {
     project: Project,
@@ -75,8 +75,7 @@ impl Walk {
 
 #[test]
 fn rows_are_named_before_and_after_writes() {
-    let project = Project::new();
-    project.slash("new-plan", ID).done();
+    let project = start_plan();
     let mut walk = Walk {
         project,
         row: "C18",
@@ -108,8 +107,7 @@ fn rows_are_named_before_and_after_writes() {
 
 #[test]
 fn rows_of_standalone_are_named() {
-    let project = Project::new();
-    project.slash("new-plan", ID).done();
+    let project = start_plan();
     project.write(ID, "plan.md", "## Overview\n");
     project.tasks(ID, 2, 0);
     let mut walk = Walk {

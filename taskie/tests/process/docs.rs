@@ -6,19 +6,19 @@ use serde_json::json;
 
 use crate::documents::{check_marketplace, commands, read};
 use crate::seed::in_review;
-use crate::support::{ID, Project, coding, names, standalone};
+use crate::support::{ID, Project, coding, names, standalone, start_plan};
 
 /// Returns a project in which a command of the page can run.
 fn project_for(verb: &str) -> Project {
     match verb {
         "new-plan" => Project::new(),
         "advance" => {
-            let project = Project::new();
-            project.slash("new-plan", ID).done();
+            let project = start_plan();
             project.write(ID, "plan.md", "## Overview\n");
             project
         }
         "review" => in_review("plan-review", true, &json!({})),
+        verb if verb.starts_with("post-") => in_review(verb, true, &json!({ "current_task": 1 })),
         "more" | "max-reviews" | "accept" => {
             in_review("plan-review", true, &json!({ "max_reviews": 2 }))
         }

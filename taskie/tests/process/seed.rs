@@ -130,7 +130,7 @@ fn issue_4_reviews_read_code_and_command_results() {
 fn issue_5_plan_starts_with_its_own_limit() {
     for (words, most, tdd) in [
         ("one", 8, false),
-        ("max_reviews=4 one", 4, false),
+        ("--max-reviews=4 one", 4, false),
         ("tdd=true max_reviews=0 one", 0, true),
     ] {
         let project = Project::new();
@@ -147,6 +147,7 @@ fn issue_5_plan_starts_with_its_own_limit() {
         "max_reviews=100 one",
         "max_reviews=-1 one",
         "tdd=maybe one",
+        "--tdd one",
         "max_reviews=3",
         "",
     ] {

@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::seed::REVIEWS;
 use crate::support::{ID, Project, coding, names, standalone};
 
 /// Types a command, and compares the keys that it changed.
@@ -13,6 +14,9 @@ fn check(project: &Project, command: &str, changed: &Value) {
         "new-plan" => "billing again",
         _ => "with care",
     };
+    for group in ["plan", "tasks", "all-code"] {
+        project.write(ID, &format!("{group}-review-1.md"), "VERDICT: FAIL\n");
+    }
     let output = project.slash(command, words).0;
     for (key, value) in changed.as_object().unwrap() {
         expected[key] = value.clone();
@@ -54,18 +58,12 @@ fn commands_change_their_keys_only() {
         ),
         ("continue-task", ran("continue-task"), ran("continue-task")),
         ("add-task", added.clone(), added),
+        // No task is under way.
+        ("post-code-review", none.clone(), none.clone()),
     ];
     // At a task no review is due: in automation none of these changes anything.
-    for review in [
-        "plan-review",
-        "tasks-review",
-        "code-review",
-        "all-code-review",
-        "post-plan-review",
-        "post-tasks-review",
-        "post-code-review",
-        "post-all-code-review",
-    ] {
+    let post = ["plan", "tasks", "all-code"].map(|group| format!("post-{group}-review"));
+    for review in REVIEWS.into_iter().chain(post.iter().map(String::as_str)) {
         all.push((review, ran(review), none.clone()));
     }
     let commands = names(std::path::Path::new("messages/commands"));

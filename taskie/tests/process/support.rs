@@ -197,10 +197,16 @@ impl Project {
     }
 }
 
-/// Returns a project in standalone with three tasks, one of them done.
-pub(crate) fn standalone() -> Project {
+/// Returns a project with a plan that is to be written.
+pub(crate) fn start_plan() -> Project {
     let project = Project::new();
     project.slash("new-plan", ID).done();
+    project
+}
+
+/// Returns a project in standalone with three tasks, one of them done.
+pub(crate) fn standalone() -> Project {
+    let project = start_plan();
     project.write(ID, "plan.md", "## Overview\n");
     project.tasks(ID, 3, 1);
     project.person(&["pause", ID]).done();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use taskie::commands::normalize;
 use taskie::files::Directory;
 
-use crate::support::{ID, Project, task_file};
+use crate::support::{ID, Project, start_plan, task_file};
 
 fn project_with_plan(next_phase: &Value, besides: &[(&str, Value)]) -> Project {
     let project = Project::new();
@@ -174,8 +174,7 @@ fn broken_state_is_restored_from_journal() {
 
 #[test]
 fn state_put_back_by_checkout_is_kept() {
-    let project = Project::new();
-    project.slash("new-plan", ID).done();
+    let project = start_plan();
     project.write(ID, "plan.md", "## Overview\n");
     let file = project.dir(ID).join("state.json");
     let old = std::fs::read_to_string(&file).unwrap();
