@@ -78,6 +78,8 @@ pub struct Next {
     pub step: String,
     /// The reason, as a sentence without a full stop.
     pub why: String,
+    /// The commands with which the user continues, if the user has to decide first.
+    pub commands: String,
 }
 
 /// The rows of the table.
@@ -96,6 +98,7 @@ impl Next {
             "last": text::one_line(last_phase(fields), 60),
             "task": task(fields.current_task),
             "pending": task(files.next_task()),
+            "has_pending": files.next_task().is_some(),
             "unreviewed": task(fields.unreviewed),
             "completed": file.map(TaskFile::completed),
             "subtasks": file.map(|file| file.subtasks.len()),
@@ -105,22 +108,18 @@ impl Next {
         });
         let mut lines = ROWS.lines().filter_map(|line| line.split_once(": "));
         let text = lines.find_map(|(row, line)| (row == key).then_some(line));
-        let row = Message {
-            name: "next.txt",
-            text: text.unwrap_or_default(),
+        let name = "next.txt";
+        let mut parts = text.unwrap_or_default().split(" | ");
+        let mut render = || {
+            let text = parts.next().unwrap_or_default();
+            Message { name, text }.render(&facts).unwrap_or_default()
         };
-        let line = row.render(&facts).unwrap_or_default();
-        let (step, why) = line.split_once(" | ").unwrap_or_default();
         Self {
             row: key.trim_end_matches(char::is_lowercase),
-            step: step.to_owned(),
-            why: why.to_owned(),
+            step: render(),
+            why: render(),
+            commands: render(),
         }
-    }
-
-    /// Returns whether the user has to decide first.
-    pub fn asks(&self) -> bool {
-        self.step.starts_with("ask the user")
     }
 }
 

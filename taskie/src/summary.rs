@@ -48,19 +48,17 @@ impl Extension for Taskie {
         }
         let task = context::task(raw, &directory).unwrap_or_default();
         if let Some(file) = directory.task_files.get(&task) {
+            let [completed, all] = [file.completed(), file.subtasks.len()];
             lines.push(format!(
-                "{} of {} subtasks of task {task} are completed",
-                file.completed(),
-                file.subtasks.len()
+                "{completed} of {all} subtasks of task {task} are completed"
             ));
         }
         lines.extend(reviews(raw, &directory));
         if context::phase(raw).review().is_some() {
+            let [ended, limit] = cycle(raw);
+            let clean = raw.count("consecutive_clean");
             lines.push(format!(
-                "{} of at most {} reviews of this cycle have ended, and {} in a row say PASS",
-                raw.count("phase_iteration"),
-                raw.count("cycle_limit"),
-                raw.count("consecutive_clean")
+                "{ended} of at most {limit} reviews of this cycle have ended, and {clean} in a row say PASS"
             ));
         }
         // At a task, the next action names them.
@@ -72,7 +70,7 @@ impl Extension for Taskie {
 
     fn refusal_help(&self, held: &dyn LoopHandle, transition: &str) -> Option<String> {
         let raw = held.raw();
-        let [ended, limit] = ["phase_iteration", "cycle_limit"].map(|field| raw.count(field));
+        let [ended, limit] = cycle(raw);
         let is_review = context::phase(raw).review().is_some();
         let is_early = is_review && transition == "accept" && ended < limit;
         let help = "nothing was changed; the reviews of this cycle are not used up yet";
@@ -115,11 +113,16 @@ impl Extension for Taskie {
     }
 }
 
+/// Returns the number of reviews of this cycle that have ended, and its limit.
+fn cycle(raw: &Raw) -> [u64; 2] {
+    ["phase_iteration", "cycle_limit"].map(|field| raw.count(field))
+}
+
 /// Returns the choice of the user if the reviews of this cycle are used up and answered.
 fn choice_at_limit(raw: &Raw) -> Option<NextAction> {
     let id = raw.id();
-    let limit = raw.count("cycle_limit");
-    let is_used_up = raw.count("max_reviews") > 0 && raw.count("phase_iteration") >= limit;
+    let [ended, limit] = cycle(raw);
+    let is_used_up = raw.count("max_reviews") > 0 && ended >= limit;
     let is_answered = || context::review_to_answer(raw).is_none();
     (context::phase(raw).review()).filter(|_| is_used_up && is_answered())?;
     Some(NextAction::new(

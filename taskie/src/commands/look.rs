@@ -1,5 +1,6 @@
 //! `next` and `check`, which change nothing.
 
+use camino::Utf8DirEntry;
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::{locate, loops, open_error, out};
 use claudex_loop::store::{IdForm, LoopId};
@@ -88,30 +89,19 @@ impl Plan {
     fn commands(&self, next: &Next) -> Vec<String> {
         let id = &self.id;
         let at = self.held.as_ref().map(AnyLoop::phase);
-        let has_pending = self.directory.next_task().is_some();
-        let is_standalone = at == Some(Phase::Standalone);
-        let commands: &[&str] = match next.row {
+        let commands = match next.row {
             "C21" => return vec!["taskie new-plan DESCRIPTION".to_owned()],
-            "C24" => &[],
-            "C25" => &["resume"],
-            _ if at.is_none() => &["continue-plan"],
             // The directory has only the plan, which may be good enough without a review.
             "C26" if at == Some(Phase::PlanReview) => {
                 return vec![format!("taskie pause {id} && taskie create-tasks {id}")];
             }
-            "C17" => &["add-task", "drop-task K"],
-            "C20" if next.asks() => match &self.state {
-                State::There(fields) if fields.lacks_row => &["drop-task K"],
-                _ => &["add-task"],
-            },
-            _ if !next.asks() => &[],
-            _ if is_standalone && has_pending => &["create-tasks", "complete-task", "next-task"],
-            _ if is_standalone => &["create-tasks", "add-task"],
-            _ if has_pending => &["next-task", "pause"],
-            _ => &["pause"],
+            "C24" | "C25" => &next.commands,
+            _ if at.is_none() => "continue-plan",
+            _ => &next.commands,
         };
-        let line = |command: &&str| format!("taskie {command} {id}");
-        commands.iter().map(line).collect()
+        let commands = commands.split(", ").filter(|command| !command.is_empty());
+        let line = |command| format!("taskie {command} {id}");
+        commands.map(line).collect()
     }
 }
 
@@ -120,36 +110,29 @@ impl Plan {
 /// if the command takes nothing else.
 pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     let store = locate::for_start(call.info.state, &loops::current_folder()?);
-    let plans = store.root().join(".taskie/plans");
-    let named = call.first();
-    let named_id = named
-        .and_then(|name| LoopId::parse(name, IdForm::Name).ok())
-        .filter(|id| plans.join(id.as_str()).is_dir());
+    let plans = store.root().join(".taskie/plans").read_dir_utf8();
+    let folders = plans.into_iter().flatten().flatten();
+    let folders = folders.filter(|entry| entry.path().is_dir());
+    let id = |entry: Utf8DirEntry| LoopId::parse(entry.file_name(), IdForm::Name).ok();
+    let mut ids: Vec<LoopId> = folders.filter_map(id).collect();
+    ids.sort();
+
+    let first = call.first();
+    let directory = ids.iter().find(|id| Some(id.as_str()) == first);
     let takes_only_plan = ["more", "continue-plan"].contains(&&*call.name);
     let is_lone = takes_only_plan && call.words.split_whitespace().nth(1).is_none();
-    let is_named = named_id.is_some() || named.is_some() && (is_lone || !call.from_prompt);
-    let found = match named {
-        Some(_) if is_named => loops::find(call.info, named),
-        _ => loops::find_or_newest(call.info, None),
-    };
-    found.or_else(|failure| {
-        let entries = plans.read_dir_utf8().into_iter().flatten().flatten();
-        let folders = entries.filter(|entry| entry.path().is_dir());
-        let id = |name: &str| LoopId::parse(name, IdForm::Name).ok();
-        let mut ids: Vec<LoopId> = folders.filter_map(|entry| id(entry.file_name())).collect();
-        ids.sort();
-        match (named_id, &ids[..]) {
-            (Some(alone), _) => Ok((store, alone)),
-            (None, [only]) if !is_named => Ok((store, only.clone())),
-            (None, [first, ..]) if !is_named && !ids.iter().any(|id| store.has_journal(id)) => {
-                let count = ids.len();
-                let names: Vec<&str> = ids.iter().map(LoopId::as_str).collect();
-                let problem = format!("{count} plans can be taken over: {}", names.join(", "));
-                let help = format!("name one:\n    taskie continue-plan {first}");
-                Err(Failure::refuse(problem, &help))
-            }
-            _ => Err(failure),
+    let named = first.filter(|_| directory.is_some() || is_lone || !call.from_prompt);
+    loops::find_or_newest(call.info, named).or_else(|failure| match (directory, &ids[..]) {
+        (Some(alone), _) => Ok((store, alone.clone())),
+        (None, [only]) if named.is_none() => Ok((store, only.clone())),
+        (None, [first, ..]) if named.is_none() && !ids.iter().any(|id| store.has_journal(id)) => {
+            let count = ids.len();
+            let names: Vec<&str> = ids.iter().map(LoopId::as_str).collect();
+            let problem = format!("{count} plans can be taken over: {}", names.join(", "));
+            let help = format!("name one:\n    taskie continue-plan {first}");
+            Err(Failure::refuse(problem, &help))
         }
+        _ => Err(failure),
     })
 }
 

@@ -63,12 +63,7 @@ pub(super) fn new_plan(call: &Call) -> CommandResult {
 /// Reads `max_reviews=N` and `tdd=true`, in any order and also written as flags, and the description,
 /// byte for byte.
 fn parse_start(call: &Call) -> Result<Start, Failure> {
-    let mut start = Start {
-        mode: Mode::Plan,
-        max_reviews: None,
-        tdd: None,
-        description: String::new(),
-    };
+    let mut start = Start::new(Mode::Plan, String::new());
     let mut rest = call.words.trim_start();
     loop {
         let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
@@ -76,8 +71,7 @@ fn parse_start(call: &Call) -> Result<Start, Failure> {
         let (name, value) = first.split_once('=').unwrap_or((first, ""));
         let is_valid = match name.trim_start_matches("--") {
             "max_reviews" | "max-reviews" if is_option => {
-                let number = value.parse().ok();
-                start.max_reviews = number.filter(|number| *number <= MAX_REVIEWS);
+                start.max_reviews = value.parse().ok().filter(|most| *most <= MAX_REVIEWS);
                 start.max_reviews.is_some()
             }
             "tdd" if is_option => {

@@ -1,9 +1,8 @@
 //! The commands that begin or end work: in automation, and by hand.
 
-use claudex_loop::machine::LoopFacts as _;
 use claudex_loop::program::exit::{CommandResult, Failure};
 use claudex_loop::program::review::by_hand;
-use claudex_loop::program::{Program, attempts, loops, out};
+use claudex_loop::program::{Program, attempts, out};
 use claudex_loop::{Actor, text};
 
 use super::Call;
@@ -191,9 +190,6 @@ pub(super) fn advance(mut call: Call) -> CommandResult {
         let why = format!("it is at {at}, from where no advance leads there");
         return Err(refused(why));
     }
-    let settings = loops::settings(call.info, store.root(), None)?;
-    let permissions = settings.permissions(Actor::Hook);
-    let _ = raw.program_facts().permissions.set(permissions);
     let directory = call.directory(&held)?;
     let violations = stops::violations(raw, &directory);
     if !violations.is_empty() {
