@@ -52,7 +52,10 @@ impl Instruction {
             Phase::Completed | Phase::Cancelled => {
                 let summaries = pipeline.kept_summaries().into_values();
                 let artifacts = summaries.flat_map(|summary| summary.artifacts);
-                json!({ "instruction": "done", "artifacts": BTreeSet::from_iter(artifacts) })
+                let root = pipeline.0.root();
+                // The report dropped those that are no files.
+                let files = artifacts.filter(|path| root.join(path).is_file());
+                json!({ "instruction": "done", "artifacts": BTreeSet::from_iter(files) })
             }
             phase => ask(held, phase)?,
         };

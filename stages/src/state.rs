@@ -139,12 +139,11 @@ impl Pipeline<'_> {
         folder.join(format!("kept/{digest}.md"))
     }
 
-    /// Returns a kept summary with the artifacts that are files, or `None` if it is gone or has other
-    /// bytes.
+    /// Returns a kept summary, or `None` if its file is gone or has other bytes.
     pub(crate) fn kept_summary(self, digest: &str) -> Option<Taken> {
         let bytes = self.0.store().read(&self.kept_file(digest)).ok()?;
         let is_unchanged = sha256(&bytes) == digest;
-        let summary = read(&bytes, Some(&self.0.root()), None).summary;
+        let summary = read(&bytes, None, None).summary;
         summary.filter(|_| is_unchanged).zip(Some(bytes))
     }
 
