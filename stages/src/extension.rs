@@ -81,7 +81,7 @@ impl Extension for Stages {
                 Ok(Exit::Complete)
             }
             "take-up" => take_up::take_up(program),
-            "status" if !arguments.get_flag("json") => {
+            "status" if !arguments.get_flag("json") && !arguments.contains_id("id") => {
                 let here = loops::current_folder().ok()?;
                 let store = locate::for_start(program.info.state, &here);
                 Err(take_up::unknown_document(&store)?)
