@@ -33,7 +33,7 @@ pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
     let directory = stops::directory(raw).map_err(|error| error.to_string())?;
     match (from, edge.transition) {
         ("plan-review", "passed" | "accept") => {
-            set(raw, "reviewed", work::plan_digest(&directory))?
+            set(raw, "reviewed", directory.plan_digest())?;
         }
         ("tasks-review", "passed" | "accept") => {
             set(raw, "reviewed", work::reviewed_digests(&directory))?;

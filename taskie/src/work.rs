@@ -136,7 +136,7 @@ pub(crate) fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
 
 /// Returns the digests of the plan and of its tasks, for the field `reviewed`.
 pub(crate) fn reviewed_digests(directory: &Directory) -> String {
-    let mut all = vec![plan_digest(directory)];
+    let mut all = vec![directory.plan_digest()];
     let digest = |id: u64| Some(format!("{id}:{}", directory.task_files.get(&id)?.digest()));
     all.extend(directory.active().filter_map(digest));
     all.join(" ")
@@ -153,11 +153,6 @@ fn passed_plan(raw: &Raw) -> Option<String> {
     })?;
     let evidence = left.evidence.as_ref()?;
     evidence["subject"].as_str().map(str::to_owned)
-}
-
-/// Returns the digest of the plan, for the field `reviewed`.
-pub(crate) fn plan_digest(directory: &Directory) -> String {
-    format!("plan:{}", directory.plan_digest())
 }
 
 /// Returns whether the plan or a task differs from its reviewed text. New tasks do not count.

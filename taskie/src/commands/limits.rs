@@ -48,9 +48,7 @@ pub(super) fn limit_reviews(mut call: Call) -> CommandResult {
         return Err(call.usage(problem, "nothing was changed; give a smaller number"));
     }
     let now = call.take(held, transition)?;
-    let id = now.id();
-    let limit = now.fields().max_reviews;
-    let line = format!("Plan {id}: max_reviews is {limit} now.");
+    let line = format!("Plan {}: max_reviews is {limit} now.", now.id());
     if !is_grant {
         return call.print(&line);
     }

@@ -89,12 +89,9 @@ fn command(name: &'static str, about: &'static str) -> Command {
 
 /// Runs a command that only this program has.
 pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<CommandResult> {
-    let is_own = arguments.try_contains_id(WORDS).is_ok();
-    is_own.then(|| run_call(program, Call::new(program.info, name, arguments)))
-}
-
-fn run_call(program: &Program, call: Call) -> CommandResult {
-    match call.name.as_str() {
+    arguments.try_contains_id(WORDS).ok()?;
+    let call = Call::new(program.info, name, arguments);
+    Some(match name {
         "ground-rules" => {
             out::text(include_str!("../../messages/ground-rules.md"));
             Ok(Exit::Complete)
@@ -112,7 +109,7 @@ fn run_call(program: &Program, call: Call) -> CommandResult {
         name if name.starts_with("post-") => work::post_review(&call),
         name if name.ends_with("-review") => work::review(program, &call),
         _ => work::begin(&call),
-    }
+    })
 }
 
 struct Call {

@@ -115,13 +115,10 @@ pub(super) fn review(program: &Program, call: &Call) -> CommandResult {
         && held.phase() == Phase::Standalone
         && let Some(spec) = parse_word(&call.name).and_then(Phase::review)
     {
-        let document = group(call, &held).and_then(Group::document);
+        let document = group(call, &held)?.document();
         let directory = call.directory(&held)?;
         if let Some(missing) = document.filter(|name| !directory.has(*name)) {
-            let problem = match missing {
-                Name::Task(0) => format!("plan {id}: no task with code to review is under way"),
-                _ => format!("plan {id} has no {missing} to review"),
-            };
+            let problem = format!("plan {id} has no {missing} to review");
             return Err(Failure::refuse(problem, "nothing was written"));
         }
         mark(call, &held)?;
@@ -144,10 +141,8 @@ pub(super) fn post_review(call: &Call) -> CommandResult {
         return call.print_instruction(&held);
     }
     let id = held.id();
-    let directory = call.directory(&held)?;
-    let group = group(call, &held);
-    let newest = group.and_then(|group| Some((group, directory.newest_review(group)?)));
-    let Some((group, number)) = newest else {
+    let group = group(call, &held)?;
+    let Some(number) = call.directory(&held)?.newest_review(group) else {
         let problem = format!("plan {id} has no review of that kind");
         return Err(Failure::refuse(problem, "nothing was changed"));
     };
@@ -157,8 +152,16 @@ pub(super) fn post_review(call: &Call) -> CommandResult {
 }
 
 /// Returns the group of the reviews that a command is about.
-fn group(call: &Call, held: &AnyLoop) -> Option<Group> {
-    context::group(held.raw(), parse_word(&call.name)?)
+fn group(call: &Call, held: &AnyLoop) -> Result<Group, Failure> {
+    let group = parse_word(&call.name).and_then(|phase| context::group(held.raw(), phase));
+    let known = group.filter(|group| *group != Group::TaskCode(0));
+    known.ok_or_else(|| {
+        let problem = format!(
+            "plan {}: no task with code to review is under way",
+            held.id()
+        );
+        Failure::refuse(problem, "nothing was changed")
+    })
 }
 
 /// Takes the transition that a stop would take, if the work is complete: `advance TARGET [PLAN]`.

@@ -209,9 +209,9 @@ impl Directory {
             || self.plan.lines().count() >= COMPLETE_PLAN_LINES
     }
 
-    /// Returns the digest of plan.md and design.md.
+    /// Returns the digest of plan.md and design.md, for the field `reviewed`.
     pub fn plan_digest(&self) -> String {
-        digest(&format!("{}{}", self.plan, self.design))
+        format!("plan:{}", digest(&format!("{}{}", self.plan, self.design)))
     }
 }
 
