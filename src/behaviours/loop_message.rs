@@ -106,15 +106,17 @@ pub(crate) fn command_line(raw: &Raw, edge: &EdgeInfo) -> String {
     format!("{program} {}", verb_line(raw.id().as_str(), edge))
 }
 
-/// Returns an edge's verb as it is typed after the program's name: `abort ID --why <why>`.
+/// Returns an edge's verb as it is typed after the program's name: `abort ID --why WHY`.
 pub fn verb_line(id: &str, edge: &EdgeInfo) -> String {
     let mut line = format!("{} {id}", edge.transition.replace('_', "-"));
     for argument in edge.args {
-        line.push_str(&format!(" --{}", argument.name.replace('_', "-")));
+        let name = argument.name.replace('_', "-");
+        line.push_str(&format!(" --{name}"));
+        // No sign that a shell would interpret.
         match argument.kind {
-            FieldKind::OneOf(words) => line.push_str(&format!(" <{}>", words.join("|"))),
+            FieldKind::OneOf(words) => line.push_str(&format!(" {}", words.join("/"))),
             FieldKind::Flag if !argument.optional => {}
-            _ => line.push_str(&format!(" <{}>", argument.name)),
+            _ => line.push_str(&format!(" {}", name.to_uppercase())),
         }
     }
     line

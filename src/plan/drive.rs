@@ -145,7 +145,7 @@ impl<'d> Driver<'d> {
         let report = review
             .run(&mut self.watch(held))
             .map_err(|error| match error {
-                RoundError::Interrupted => run::failure(held, Exit::Interrupted, "interrupted"),
+                RoundError::Interrupted(why) => run::failure(held, Exit::Interrupted, why),
                 error => failure(held, &with_help(&error)),
             })?;
         review.print_result(&self.console, &report);

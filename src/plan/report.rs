@@ -9,7 +9,7 @@ use std::fmt::Display;
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::files::{self, Folder};
 use claudex_loop::message::{Message, Render as _};
-use claudex_loop::program::rounds;
+use claudex_loop::program::{loops, rounds};
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::runs::{self, Run};
@@ -73,12 +73,15 @@ fn write(held: &AnyLoop) -> Result<Vec<String>, String> {
     });
 
     put(&folder, &report_file, REPORT, &facts)?;
-    let mut lines = vec![format!("report: {}", text::escape_hidden(report_file))];
+    let is_here = loops::current_folder().is_ok_and(|here| here == store.root());
+    let root = Some(store.root()).filter(|_| !is_here).unwrap_or("".into());
+    let shown = |file: &Utf8PathBuf| text::escape_hidden(root.join(file));
+    let mut lines = vec![format!("report: {}", shown(&report_file))];
     if !fixes.is_empty() {
         put(&folder, &fixes_file, FIXES, &facts)?;
         lines.push(format!(
             "proposed patches, none of them applied: {} ({applying} of {} would apply)",
-            text::escape_hidden(fixes_file),
+            shown(&fixes_file),
             fixes.len()
         ));
     }

@@ -145,6 +145,12 @@ pub(super) fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
         return Failure::refuse(message, &help);
     }
     let problem = problem.trim_end_matches(['.', ' ']);
+    let now = AnyLoop::open(held.raw().store(), id, Actor::Hook);
+    if now.is_ok_and(|now| now.raw().record().session().as_deref() != Some(RUN)) {
+        let message = format!("{problem}; loop {id} was taken over, and `run` has it no longer");
+        let help = format!("to see where it is:\n    claudex-loop status {id}");
+        return Failure::with_help(exit, message, &help);
+    }
     let message = format!("{problem}; loop {id} is kept, with the rounds that are finished");
     Failure::with_help(exit, message, &resume_help(held))
 }

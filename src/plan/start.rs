@@ -10,7 +10,7 @@ use claudex_loop::program::settings::MAX_ROUNDS_LIMIT;
 use claudex_loop::program::start::{StartRequest, begin_loop};
 use claudex_loop::program::{locate, loops};
 use claudex_loop::review::changes::{self, Since};
-use claudex_loop::review::prompt;
+use claudex_loop::review::subject;
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, Beginning, text};
 use serde_json::Value;
@@ -133,10 +133,19 @@ fn plan_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     let plan = optional(store.read(&path)).map_err(|error| unreadable(&path, &error))?;
     if from_draft && plan.is_none() {
         let path = text::printable(&path);
-        return Err(usage(
-            &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
-            "write the draft first, or leave --from-draft out",
-        ));
+        return Err(match continued {
+            Some(continued) => usage(
+                &format!(
+                    "{path}, the plan of loop {}, does not exist",
+                    continued.id()
+                ),
+                "put it back, or start a new loop",
+            ),
+            None => usage(
+                &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
+                "write the draft first, or leave --from-draft out",
+            ),
+        });
     }
     // Without --from-draft, the plan counts as written only if it differs from this text.
     let before = plan.filter(|_| !from_draft);
@@ -250,10 +259,11 @@ pub(super) fn read_plan(
         usage(&format!("cannot review the plan {path}: {problem}"), help)
     };
     // As with every unreviewed plan, it has no verdict.
-    prompt::check_size(bytes.len())
-        .map_err(|problem| refused(&problem, prompt::SPLIT_HELP).exiting(Exit::Reviewer))?;
+    subject::check_size(bytes.len())
+        .map_err(|problem| refused(&problem, subject::SPLIT_HELP).exiting(Exit::Reviewer))?;
     let content = String::from_utf8(bytes)
         .map_err(|_| refused("it is not UTF-8 text", "save it as UTF-8"))?;
+    let content = content.trim_start_matches('\u{feff}');
     let mut lines = content.lines().filter(|line| !line.trim().is_empty());
     let Some(first) = lines.next() else {
         return Err(refused("it is empty", "write the plan first"));

@@ -76,7 +76,7 @@ pub enum ProcessEnd {
     Stopped,
     /// No such executable.
     #[error(
-        "`{program}` is not installed (a name is looked up in the absolute folders of PATH outside of the project)"
+        "`{program}` is not an installed program: a name is looked up in the absolute folders of PATH outside of the project, and the file must be executable"
     )]
     NotInstalled {
         /// The name in the call.

@@ -61,9 +61,7 @@ pub(super) enum Command {
     /// List the loops of this project
     List(Format),
     /// Show what happened to a loop, change by change
-    ///
-    /// Without a loop it lists those that there are.
-    #[command(alias = "history")]
+    #[command(alias = "history", mut_arg("id", |id| id.help("The loop; without one, all are listed")))]
     Journal(ShowArgs),
     /// Print everything about a loop on one page, as HTML or JSON
     Report(Report),

@@ -1,6 +1,7 @@
 //! The next action in a loop of any machine, and the commands that change it.
 
 use super::app::Program;
+use super::exit::with_help;
 use super::extension::NextAction;
 use super::info::ProgramInfo;
 use super::rounds;
@@ -9,8 +10,9 @@ use crate::behaviours::observe::require_file;
 use crate::machine::LoopHandle;
 use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeAt, LoopFacts as _, PhaseDeclaration as _, Raw, Requirement};
+use crate::review::ReviewSpec;
 use crate::review::evidence::Round;
-use crate::review::{ReviewSpec, subject};
+use crate::review::subject::{self, SubjectText};
 use crate::text;
 
 const MAX_COMMANDS: usize = 6;
@@ -93,6 +95,13 @@ fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
     let round = Round::read(raw, spec).ok();
     let verdict = round.as_ref().and_then(Round::verdict);
     let blocks = |run| round.as_ref().is_some_and(|round| round.blocks(run));
+    if verdict.is_none()
+        && !subject::has_changes(raw, spec)
+        && let Err(error) = SubjectText::read(raw, spec, false)
+    {
+        let what = format!("{}, which cannot be reviewed", subject::title(raw, spec));
+        return NextAction::new(what, with_help(&error));
+    }
     match verdict {
         None => NextAction::new(
             format!("the review of {of}"),

@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 
+use super::caller::Caller;
 use super::exit::{Exit, Failure, with_help};
 use super::info::ProgramInfo;
 use super::locate::{self, StateFolders};
@@ -81,9 +82,13 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
         return format!("it is a loop of another project; see it with `{program} status` there");
     };
     let help = match LoopId::parse(id, info.state.ids).map(|id| store.open(&id)) {
-        Ok(Ok(_)) => {
-            let adopt = info.command(&format!("adopt {id}"));
+        Ok(Ok(record)) => {
             let cancel = cancel_help(info, id, "\nto cancel it").unwrap_or_default();
+            let session = Caller::from_env().session;
+            if session.is_some() && session == record.session() {
+                return format!("this session has it; see it with `{program} status`{cancel}");
+            }
+            let adopt = info.command(&format!("adopt {id}"));
             return format!(
                 "see it with `{program} status`; to take it over into this session:{adopt}{cancel}"
             );

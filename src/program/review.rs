@@ -107,7 +107,7 @@ impl Review<'_> {
             .run(&mut |event| console.event(event))
             .map_err(|error| {
                 let exit = match error {
-                    RoundError::Interrupted => Exit::Interrupted,
+                    RoundError::Interrupted(_) => Exit::Interrupted,
                     _ if error.is_refusal() => Exit::Refused,
                     _ => Exit::Internal,
                 };
@@ -214,7 +214,7 @@ fn verify_first(
     }
     let not_run = match verify::verify(raw, listener) {
         Ok(Some(ran)) => ran.permission_problem(raw),
-        Ok(None) => return Err(RoundError::Interrupted),
+        Ok(None) => return Err(RoundError::INTERRUPTED),
         Err(why) => Some(why),
     };
     if let Some(why) = not_run {
@@ -251,15 +251,7 @@ fn follow(info: &ProgramInfo, raw: &Raw) -> CommandResult {
     let id = raw.id();
     let console = Console::new(info.line(""), false);
     let watched = round::watch(raw, FOLLOWED_LINES, &mut |event| console.event(event));
-    // Only an interrupt ends it early.
-    let was_running = watched.map_err(|_| {
-        let message = "no longer followed; the review continues";
-        let help = format!(
-            "to see it again:\n    {} review {id} --follow",
-            info.program
-        );
-        Failure::with_help(Exit::Interrupted, message, &help)
-    })?;
+    let was_running = watched.map_err(|error| Failure::new(Exit::Interrupted, error))?;
     let Some(run) = rounds::runs(raw).pop() else {
         console.line(&format!("no review of loop {id} has run yet"));
         return Ok(Exit::Complete);

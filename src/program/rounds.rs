@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use serde::{Deserialize as _, Serialize};
 
-use super::info::ProgramInfo;
 use super::settings::MAX_ROUNDS;
 use crate::machine::{EdgeAt, EvidenceRecord, PhaseDeclaration as _, Raw, Table};
 use crate::review::answer;
@@ -194,9 +193,8 @@ pub fn caveats(raw: &Raw) -> Vec<String> {
     let mut waived: Vec<String> = unreviewed.map(|record| record.round.to_string()).collect();
     waived.dedup();
     if !waived.is_empty() {
-        let variable = ProgramInfo::new(raw.table()).variable("EVIDENCE");
         let rounds = waived.join(", ");
-        let caveat = format!("Not reviewed ({variable}=optional): round {rounds}.");
+        let caveat = format!("Not reviewed (you made evidence optional): round {rounds}.");
         caveats.push(caveat);
     }
     let runs = runs::read(&journal);

@@ -232,6 +232,7 @@ fn print(
             "loop {id} was inactive and is archived now; to bring it back once this one is over:{resume}"
         ));
     }
+    notes.extend(flag_in_words(program, mode, matches));
     if mode.message.is_none() {
         for note in &notes {
             out::note(&info.line(note));
@@ -261,7 +262,28 @@ fn print(
     program.print(held, message, variables, mode.message.is_some());
 }
 
-/// Refuses a start without a required field, or with a text that no state file should have.
+/// Returns a note about a flag behind the first of the words, where it is text.
+fn flag_in_words(program: &Program, mode: &ModeInfo, matches: &ArgMatches) -> Option<String> {
+    let words: Vec<_> = matches.try_get_many::<String>(WORDS).ok()??.collect();
+    let whole = command_line::command(program);
+    let start = whole.find_subcommand("start")?;
+    let start = start.find_subcommand(mode.name).unwrap_or(start);
+    let is_flag = |word: &&str| {
+        let name = word
+            .strip_prefix("--")
+            .and_then(|flag| flag.split('=').next());
+        name.is_some() && start.get_arguments().any(|known| known.get_long() == name)
+    };
+    let flag = words
+        .iter()
+        .flat_map(|word| word.split_whitespace())
+        .find(is_flag)?;
+    Some(format!(
+        "{flag} is part of the text: flags go in front of it"
+    ))
+}
+
+/// Refuses a start without a required field, with a limit of 0, or with a text that is too long.
 fn check(
     table: &'static Table,
     mode: &ModeInfo,
@@ -277,6 +299,14 @@ fn check(
         return Err(Failure::with_help(Exit::Usage, problem, &help));
     }
     for (name, value) in fields {
+        if [MAX_ROUNDS, MAX_FAILURES].contains(name) && *value == 0 {
+            let problem = format!("--{}: expected 1 or more, found 0", arguments::long(name));
+            return Err(Failure::with_help(
+                Exit::Usage,
+                problem,
+                "give a number from 1 on",
+            ));
+        }
         let bytes = value.as_str().map_or(0, str::len);
         if bytes > MAX_TEXT_BYTES {
             let name = name.replace('_', " ");

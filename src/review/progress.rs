@@ -67,7 +67,9 @@ pub fn watch(raw: &Raw, most: usize, listener: &mut Listener<'_>) -> Result<bool
     let file = store.loop_folder(raw.id()).join(FILE);
     let read = || String::from_utf8_lossy(&store.read(&file).unwrap_or_default()).into_owned();
     let mut pass_on = |event: RoundEvent<'_>| match listener(event) {
-        ControlFlow::Break(()) => Err(RoundError::Interrupted),
+        ControlFlow::Break(()) => Err(RoundError::Interrupted(
+            "no longer followed; the review continues",
+        )),
         ControlFlow::Continue(()) => Ok(()),
     };
     // A run that begins after this is not followed.

@@ -19,9 +19,6 @@ use crate::machine::{PersonaInfo, Raw};
 use crate::message::{Message, MessageError, facts, render_in};
 use crate::{template, text};
 
-const MAX_SUBJECT_BYTES: usize = 512 * 1024;
-/// The help for a subject that is too large.
-pub const SPLIT_HELP: &str = "split it into parts, each with a loop of its own";
 /// The most earlier rounds in a prompt, which are the newest ones.
 const MAX_EARLIER_ROUNDS: usize = 20;
 const MAX_KNOWN_FINDINGS: usize = 60;
@@ -36,19 +33,6 @@ const PARTS: [(&str, &str); 4] = [
     ("review/verified.md", include_str!("prompt/verified.md")),
     ("review/document.md", include_str!("prompt/document.md")),
 ];
-
-/// Checks the size of a subject.
-///
-/// # Errors
-/// Returns a problem for a sentence if it is too large for a review.
-pub fn check_size(bytes: usize) -> Result<(), String> {
-    if bytes <= MAX_SUBJECT_BYTES {
-        return Ok(());
-    }
-    Err(format!(
-        "it has {bytes} bytes, and a review takes at most {MAX_SUBJECT_BYTES} (512 KiB)"
-    ))
-}
 
 /// The content of a prompt.
 #[derive(Debug)]

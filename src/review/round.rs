@@ -15,7 +15,7 @@ use super::client::{Client, Request};
 use super::evidence::Round;
 use super::findings::Findings;
 use super::progress::{self, Progress};
-use super::prompt::{self, Prompt};
+use super::prompt::Prompt;
 use super::runs::{self, Run, RunBegin, RunEnd};
 use super::subject::SubjectText;
 use super::worktree::{CHANGED_DURING_REVIEW, WorktreeError, tree_id};
@@ -91,7 +91,7 @@ fn perform(
     // A follower must not see the lines of the previous run.
     let mut progress =
         Progress::begin(folder).map_err(io_error("could not write the progress file"))?;
-    let subject = read_subject(prompt, reviewer)?;
+    let subject = SubjectText::read(raw, prompt.spec, reviewer.runs_a_program())?;
     let earlier = (round.history()).map_err(io_error("could not read the earlier rounds"))?;
     let prompt_text = prompt.render(&text::strip_hidden(&subject.text), &earlier)?;
     let _ = (raw.store()).write_beside(raw.id(), PROMPT_FILE, prompt_text.as_bytes());
@@ -132,16 +132,6 @@ fn perform(
             counted: false,
         },
     })
-}
-
-/// Reads the subject: one text and one snapshot of the work tree for the whole run.
-fn read_subject(prompt: &Prompt<'_>, reviewer: &Client) -> Result<SubjectText, RoundError> {
-    let subject = SubjectText::read(prompt.raw, prompt.spec, reviewer.runs_a_program())?;
-    prompt::check_size(subject.text.len()).map_err(|problem| RoundError::Refused {
-        message: format!("cannot review {}: {problem}", subject.name),
-        help: prompt::SPLIT_HELP.to_owned(),
-    })?;
-    Ok(subject)
 }
 
 /// Keeps the subject, and records the begin of the run.
@@ -185,8 +175,8 @@ fn ask(
     });
     let is_cancelled = listener(RoundEvent::Tick).is_break();
     match &answer {
-        Err(cause) if cause.kind == CauseKind::Stopped => Err(RoundError::Interrupted),
-        Err(cause) if is_cancelled && !cause.kind.is_unreadable() => Err(RoundError::Interrupted),
+        Err(cause) if cause.kind == CauseKind::Stopped => Err(RoundError::INTERRUPTED),
+        Err(cause) if is_cancelled && !cause.kind.is_unreadable() => Err(RoundError::INTERRUPTED),
         _ => Ok(answer),
     }
 }
@@ -226,9 +216,9 @@ pub enum RoundError {
     /// The work tree cannot be read.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
-    /// The listener cancelled the run.
-    #[error("the review was interrupted")]
-    Interrupted,
+    /// The listener cancelled the run, or stopped following it.
+    #[error("{0}")]
+    Interrupted(&'static str),
     /// The process of the followed review ended too early.
     #[error("the review that was running was cut off before it ended")]
     CutOff,
@@ -254,7 +244,7 @@ claudex_loop_engine::impl_diagnostic!(RoundError, |error| {
         RoundError::Message(error) => return help_of(error),
         RoundError::Worktree(error) => return help_of(error),
         RoundError::Store(error) => return help_of(error),
-        RoundError::Interrupted | RoundError::CutOff => "run the same command again",
+        RoundError::Interrupted(_) | RoundError::CutOff => "run the same command again",
         RoundError::Io { .. } => return None,
     };
     Some(help.to_owned())
@@ -265,11 +255,13 @@ fn help_of(error: &dyn Diagnostic) -> Option<String> {
 }
 
 impl RoundError {
+    pub(crate) const INTERRUPTED: Self = Self::Interrupted("the review was interrupted");
+
     /// Returns whether the user has to do something first.
     pub fn is_refusal(&self) -> bool {
         !matches!(
             self,
-            Self::Interrupted | Self::CutOff | Self::Store(_) | Self::Io { .. }
+            Self::Interrupted(_) | Self::CutOff | Self::Store(_) | Self::Io { .. }
         )
     }
 }

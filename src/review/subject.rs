@@ -22,6 +22,10 @@ use crate::text;
 
 const CHANGES: &str = "{changes}";
 const PROGRAM: &str = "{program}";
+/// The largest subject, in bytes.
+const MAX_SUBJECT_BYTES: usize = 512 * 1024;
+/// The help for a subject that is too large.
+pub const SPLIT_HELP: &str = "split it into parts, each with a loop of its own";
 
 /// One file of a subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +55,8 @@ impl SubjectText {
     /// Reads the subject and, if it has changes or if `with_tree`, a snapshot of the work tree.
     ///
     /// # Errors
-    /// Returns an error if a file is missing, foreign or not UTF-8, or changes are unreadable.
+    /// Returns an error if a file is missing, foreign or not UTF-8, if changes are unreadable, or if
+    /// it is too large.
     pub fn read(raw: &Raw, spec: &ReviewSpec, with_tree: bool) -> Result<Self, RoundError> {
         let store = raw.store();
         let (diff, tree) = if has_changes(raw, spec) {
@@ -66,10 +71,16 @@ impl SubjectText {
             (None, with_tree.then(|| tree_id(store, None)).flatten())
         };
         let parts = read_parts(raw, spec, diff.as_deref())?;
+        let name = title(raw, spec);
+        let text = join(&parts);
+        check_size(text.len()).map_err(|problem| RoundError::Refused {
+            message: format!("cannot review {name}: {problem}"),
+            help: SPLIT_HELP.to_owned(),
+        })?;
         Ok(Self {
-            name: title(raw, spec),
-            text: join(&parts),
+            name,
             parts,
+            text,
             tree,
         })
     }
@@ -95,6 +106,19 @@ impl SubjectText {
         let _ = store.replace(&kept_path(raw, run), named.as_bytes());
         Ok(())
     }
+}
+
+/// Checks the size of a subject.
+///
+/// # Errors
+/// Returns a problem for a sentence if it is too large for a review.
+pub fn check_size(bytes: usize) -> Result<(), String> {
+    if bytes <= MAX_SUBJECT_BYTES {
+        return Ok(());
+    }
+    Err(format!(
+        "it has {bytes} bytes, and a review takes at most {MAX_SUBJECT_BYTES} (512 KiB)"
+    ))
 }
 
 /// Returns whether the work tree's changes are reviewed, alone or with files.

@@ -38,7 +38,8 @@ fn flags_and_topic_are_recorded() {
         &project,
         &after,
         &[("topic", "raise --rounds 9"), ("max_rounds", "3")],
-    );
+    )
+    .says("--rounds is part of the text");
     let dashes = ["--rounds", "2", "--", "--rounds", "are many"];
     check_start(
         &project,
@@ -58,6 +59,7 @@ fn bad_arguments_exit_with_2_and_leave_nothing() {
         ("plan ' \n '", "Plan mode requires a topic"),
         ("plan --rounds 0 x", "positive integer"),
         ("plan --rounds -1 x", "positive integer"),
+        ("plan --max-failures 0 x", "expected 1 or more"),
         ("plan --rounds=1.5 x", "positive integer"),
         ("plan --rounds= x", "positive integer"),
         ("plan --rounds 99999999999999999999 x", "positive integer"),

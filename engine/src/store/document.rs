@@ -221,8 +221,9 @@ fn parse_lines(lines: &[String]) -> io::Result<Mapping> {
             continue;
         }
         let name = find_key(content).ok_or_else(|| refuse("expected `key: value`"))?;
-        let value = read_value(&content[name.len() + 1..])
-            .ok_or_else(|| refuse("expected `key: value` with JSON or plain text"))?;
+        let value = read_value(&content[name.len() + 1..]).ok_or_else(|| {
+            refuse("expected `key: value` with JSON or plain text; put other text in double quotes")
+        })?;
         let value = serde_yaml::to_value(value).map_err(unreadable)?;
         if map.insert(name.into(), value).is_some() {
             return Err(refuse(&format!("the key `{name}` appears twice")));

@@ -82,7 +82,7 @@ pub enum WhyNotOurs {
     #[error("is not yours: {0}")]
     Journal(String),
     /// A document of the machine without a journal.
-    #[error("has no journal, so no start made it here")]
+    #[error("has no journal here")]
     NoJournal,
     /// A document that names no machine: made by hand, or by an older tool.
     #[error("names no machine, so an older tool wrote it")]

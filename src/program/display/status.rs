@@ -126,6 +126,9 @@ fn session_line(program: &Program, input: &Input) -> Option<String> {
         parts.push(raw.phase_info().name.to_owned());
         parts.extend(spec.map(|spec| rounds::full_name(raw, spec)));
     }
+    if raw.store().is_paused(&id) {
+        parts.push("paused".to_owned());
+    }
     if raw.store().is_running(&id) {
         parts.push("a review is running".to_owned());
     }

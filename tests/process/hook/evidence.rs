@@ -125,7 +125,7 @@ fn optional_evidence_runs_the_seeds_sequences() {
         project.fire().blocked();
         (project, id)
     };
-    let unreviewed = "Not reviewed (CLAUDEX_EVIDENCE=optional): round 1";
+    let unreviewed = "Not reviewed (you made evidence optional): round 1";
     let (project, id) = begun();
     project.mark_done(&id, None);
     assert_eq!(project.field(&id, "phase"), "reviewing");

@@ -67,7 +67,7 @@ fn status_shows_the_train() {
         "phase:     approving (The user decides whether everyone gets it)".to_owned(),
         "version:   1.0".to_owned(),
         format!("    release-train approve {id}"),
-        format!("    release-train abort {id} --why <why>"),
+        format!("    release-train abort {id} --why WHY"),
         "commands:  approve (user only), roll-back (user only), resume (user only), abort"
             .to_owned(),
     ] {
