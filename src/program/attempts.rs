@@ -20,8 +20,14 @@ pub fn note_refusal(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal:
         Refusal::Unfit(_) | Refusal::Observe { .. } | Refusal::Store(_)
     );
     if !is_fault {
-        note(store, id, by, tried, &refusal.to_string());
+        note(store, id, by, tried, &describe(tried, refusal));
     }
+}
+
+/// Returns the text of a refused verb, with the name that was typed: `mark-done`.
+pub(super) fn describe(typed: &str, refusal: &Refusal) -> String {
+    let transition = format!("‘{}’", typed.replace('-', "_"));
+    (refusal.to_string()).replace(&transition, &format!("‘{typed}’"))
 }
 
 /// Records another refusal, such as a user's command from an agent. It is not recorded if the loop

@@ -244,12 +244,16 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
     }
     let problem = match &*refused.refusal {
         Refusal::Undeclared { phase, .. } => format!("cannot run ‘{name}’ in phase {phase}"),
-        _ => refused.to_string(),
+        refusal => attempts::describe(name, refusal),
     };
     let of_fault = refused.refusal.help().map(|help| help.to_string());
-    let help = of_fault
-        .or_else(|| program.extension.refusal_help(&*refused.held, &transition))
-        .unwrap_or_else(|| next_action::unchanged(raw));
+    let own = || program.extension.refusal_help(&*refused.held, &transition);
+    let usual = || match &*refused.refusal {
+        // It says what is missing.
+        Refusal::Evidence { .. } => "nothing was changed".to_owned(),
+        _ => next_action::unchanged(raw),
+    };
+    let help = of_fault.or_else(own).unwrap_or_else(usual);
     Failure::refuse(format!("loop {id}: {problem}"), &help)
 }
 

@@ -26,7 +26,7 @@ fn refused_verb_is_journaled_with_its_reason() {
         refused[0]["why"].as_str().unwrap(),
         "round 1 was not reviewed yet",
     );
-    let line = "refused mark-done by the agent: ‘mark_done’ is not possible";
+    let line = "refused mark-done by the agent: ‘mark-done’ is not possible";
     project.answers(&format!("journal {id}"), 0, line);
 }
 
