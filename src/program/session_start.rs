@@ -170,7 +170,10 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
         };
     }
     let mut resume = info.table.edges_at("resume", raw.phase());
-    let step = if resume.next().is_some() || store.is_paused(id) {
+    // The user may have a choice.
+    let step = if action.waits_for.starts_with("you") && !next.contains("resume") {
+        format!("Next: {next}")
+    } else if resume.next().is_some() || store.is_paused(id) {
         let resume = info.command(&format!("resume {id}"));
         format!("To continue it:{resume}")
     } else {
