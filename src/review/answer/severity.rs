@@ -341,9 +341,11 @@ fn says_none(sentence: &str) -> bool {
         }
 }
 
-/// Returns whether a heading is that of a list of findings: `Issues`, `Round 2 findings`.
+/// Returns whether a heading is that of a list of findings: `Issues`, `Problems of the plan`.
 pub(super) fn is_list_title(text: &str) -> bool {
+    let nouns = "issue finding concern problem risk";
     consists_of(text, &[FILLERS, TASK_WORDS, "round"])
+        || consists_of(text, &[nouns, FILLERS, REVIEW_WORDS, "high the"])
 }
 
 /// Returns whether a heading is one of a whole answer: `Round 2 findings`, `Code review`.
