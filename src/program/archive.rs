@@ -15,7 +15,7 @@ const MAX_NAMED_LOOPS: usize = 10;
 pub(super) fn sweep(info: &'static ProgramInfo) -> CommandResult {
     let stale_after = loops::settings_here(info)?.stale_after();
     let mut is_empty = true;
-    for store in StateFolders::find_here(info.state)?.stores {
+    for store in StateFolders::find_in_project(info.state)?.stores {
         for id in store.archive_stale(SystemTime::now(), stale_after) {
             is_empty = false;
             let folder = text::printable(store.folder());
@@ -34,7 +34,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Comm
     let actor = Caller::from_env().actor(from_prompt);
     loops::person_only(info, actor, "rollback", None)?;
     let program = info.program;
-    let folders = StateFolders::find_here(info.state)?;
+    let folders = StateFolders::find_in_project(info.state)?;
     let mut loops = folders.list(|store| store.list().collect());
     loops.extend(folders.list(Store::list_foreign));
     if loops.is_empty() {

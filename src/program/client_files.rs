@@ -18,6 +18,8 @@ pub(super) struct StopHooks {
     pub(super) off_in: Option<Utf8PathBuf>,
     /// The plugin or the settings file whose Stop hook calls our program.
     pub(super) ours: Option<String>,
+    /// Our plugin, such as `claudex@claudex-engine`, if it is installed and disabled.
+    pub(super) disabled: Option<String>,
     /// Another plugin with our plugin's name, or with a Stop hook whose command names our folder.
     pub(super) rival: Option<String>,
 }
@@ -58,8 +60,10 @@ impl StopHooks {
         let installed = json(&config.join("plugins/installed_plugins.json"));
         for (key, is_on) in plugins {
             let folder = installed["plugins"][&key][0]["installPath"].as_str();
-            if let Some(root) = folder.filter(|_| is_on) {
-                hooks.add_plugin(info, &key, Utf8Path::new(root));
+            match folder.map(Utf8Path::new) {
+                Some(root) if is_on => hooks.add_plugin(info, &key, root),
+                Some(_) if key.split('@').next() == info.plugin => hooks.disabled = Some(key),
+                _ => {}
             }
         }
         hooks

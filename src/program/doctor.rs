@@ -155,6 +155,10 @@ fn check_hooks(info: &ProgramInfo, hooks: &StopHooks) -> Checked {
     }
     let program = info.program;
     match (&hooks.ours, info.plugin) {
+        (None, _) if let Some(plugin) = &hooks.disabled => warn(
+            format!("our plugin {plugin} is disabled, so no loop is driven"),
+            format!("enable it:\n    claude plugin enable {plugin}"),
+        ),
         (Some(place), _) => Ok(format!("our Stop hook is called by {place}")),
         (None, Some(plugin)) => warn(
             format!("our plugin is not installed, and no settings have a Stop hook of {program}"),
@@ -206,7 +210,13 @@ fn check_state_home(info: &ProgramInfo) -> Checked {
     let mode = folder.metadata().map_or(0, |found| found.mode());
     if mode & 0o077 != 0 {
         let found = format!("{folder} is open to other users");
-        return fail(found, "close it with `chmod 700`");
+        return fail(
+            found,
+            format!(
+                "close it:\n    chmod 700 {}",
+                text::shell_word(folder.as_str())
+            ),
+        );
     }
     Ok(found)
 }

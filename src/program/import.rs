@@ -26,7 +26,8 @@ pub fn import(
     let info = program.info;
     let caller = Caller::from_env();
     let actor = caller.actor(false);
-    loops::person_only(info, actor, command, None)?;
+    let call = format!("{command} {}", text::shell_word(file.as_str()));
+    loops::person_only(info, actor, &call, None)?;
     let refused = |why: String, help: &str| {
         let message = format!("cannot import {}: {why}", text::printable(file));
         Failure::refuse(message, help)
@@ -49,7 +50,7 @@ pub fn import(
     let of_path = || id_in_path(&store, &path).or(path.file_stem());
     let named = id.or_else(of_path).unwrap_or_default();
     let id = match store.spec().ids {
-        IdForm::Stamp => free_stamp(&store, &path, &bytes, named),
+        IdForm::Stamp => free_stamp(&store, &path, &bytes, id, named),
         IdForm::Name => Some(LoopId::parse(named, IdForm::Name).map_err(|error| {
             let call = format!("{} import {file} --id NAME", info.program);
             refused(error, &format!("name the loop:\n    {call}"))
@@ -78,13 +79,20 @@ pub fn import(
     Ok(Exit::Complete)
 }
 
-/// Returns the id in a document, or else `named`, unless another loop has it: a copy becomes a new
-/// loop.
-fn free_stamp(store: &Store, path: &Utf8Path, bytes: &[u8], named: &str) -> Option<LoopId> {
+/// Returns the id that was given, or that in a document, or else that of its path, unless another
+/// loop has it: a copy becomes a new loop.
+fn free_stamp(
+    store: &Store,
+    path: &Utf8Path,
+    bytes: &[u8],
+    given: Option<&str>,
+    of_path: &str,
+) -> Option<LoopId> {
     let spec = store.spec();
     let document = spec.parse(bytes).ok();
     let noted = document.and_then(|document| document.text(spec.fields.id));
-    let id = LoopId::parse(noted.as_deref().unwrap_or(named), IdForm::Stamp).ok()?;
+    let id = given.or(noted.as_deref()).unwrap_or(of_path);
+    let id = LoopId::parse(id, IdForm::Stamp).ok()?;
     let there = store.path_of(&id);
     let is_free = there.symlink_metadata().is_err() && !store.has_journal(&id);
     (there == path || is_free).then_some(id)

@@ -49,6 +49,19 @@ impl FoundLoop {
         phase.is_some_and(|phase| is_for_any_session(table, phase))
     }
 
+    /// Returns whether no stop of a session was told before that it is in the archive.
+    fn is_named_first(&self, session: Option<&str>) -> bool {
+        let line = format!("archived: told session {}", session.unwrap_or(UNKNOWN));
+        let is_first = !self
+            .store
+            .last_logged()
+            .contains(&format!("{} {line}", self.id));
+        if is_first {
+            self.log(&line);
+        }
+        is_first
+    }
+
     /// Adds a line about the loop to the log of the state folder.
     pub fn log(&self, line: &str) {
         self.store.log(&format!("{} {line}", self.id));
@@ -103,6 +116,19 @@ impl StateFolders {
 
     pub(super) fn find_here(state: &'static StateSpec) -> Result<Self, Failure> {
         Ok(Self::find(state, vec![current_folder()?]))
+    }
+
+    /// Finds those of the project here: at its git top level and below, or else the nearest one.
+    pub(super) fn find_in_project(state: &'static StateSpec) -> Result<Self, Failure> {
+        let here = current_folder()?;
+        let top = git_top(&here);
+        let mut folders = Self::find(state, vec![here.clone()]);
+        if top.join(".git").exists() {
+            folders.stores.retain(|store| store.root().starts_with(top));
+        } else {
+            folders.stores.truncate(1);
+        }
+        Ok(folders)
     }
 
     pub(super) fn refusal(&self) -> Option<StoreError> {
@@ -188,8 +214,10 @@ impl StateFolders {
             ));
         }
         match session.and_then(|session| self.archived(session)) {
-            Some(found) => Err(archived_note(info, &found.id, "")),
-            None => Ok(None),
+            Some(found) if active.is_empty() && found.is_named_first(session) => {
+                Err(archived_note(info, &found.id, ""))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -282,8 +310,7 @@ pub fn nearest(state: &'static StateSpec, from: &Utf8Path) -> Store {
 /// Returns the note about an archived loop. `owner` may name its session.
 pub(super) fn archived_note(info: &ProgramInfo, id: &LoopId, owner: &str) -> String {
     let resume = info.command(&format!("resume {id}"));
-    let cause = "was archived because it was idle for too long. To continue it:";
-    format!("loop {id}{owner} {cause}{resume}")
+    format!("loop {id}{owner} is in the archive, where idle loops go. To continue it:{resume}")
 }
 
 /// Returns whether this is a session, not the word for none.

@@ -128,7 +128,10 @@ pub fn person_only(
         attempts::note(&store, &id, actor, name, "only for the user");
     }
     let problem = format!("an agent may not run ‘{name}’");
-    let help = format!("ask the user to:{}", info.command(command));
+    let arguments = &command[name.len()..];
+    let id = id.map_or_else(String::new, |id| format!(" {}", text::one_line(id, 80)));
+    let call = info.command(&format!("{name}{id}{arguments}"));
+    let help = format!("ask the user to:{call}");
     Err(Failure::refuse(problem, &help))
 }
 

@@ -199,7 +199,8 @@ pub(super) fn possible_commands(raw: &Raw) -> String {
     let behaviour = raw.phase_info().on_stop.as_ref();
     let asks = behaviour.is_some_and(|one| one.name == "ask");
     let mut commands = Vec::from_iter(asks.then(|| loop_message::answer_line(raw)));
-    let verbs = loop_message::available_verbs(raw);
+    let mut verbs = loop_message::available_verbs(raw);
+    verbs.retain(|verb| verb.agent || raw.actor() != Actor::Agent);
     commands.extend(verbs.into_iter().map(|verb| verb.command));
     text::command_lines(&commands)
 }

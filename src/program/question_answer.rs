@@ -115,7 +115,15 @@ fn take(
         }
     }
     let Some(chosen) = chosen else {
-        return Ok(false);
+        let mut typed = answers.iter().filter(|answer| answer.is_typed);
+        let own_words = typed.find(|answer| asked.matches(&answer.header, &answer.question));
+        return own_words.map_or(Ok(false), |answer| {
+            let text = text::one_line(&answer.text, 80);
+            let labels = asked.labels();
+            Err(format!(
+                "“{text}” is none of the options, which are {labels}"
+            ))
+        });
     };
     let now = verbs::take_answer(program, &chosen, held)
         .map_err(|failure| failure.to_string().replace(&format!("loop {id}: "), ""))?;

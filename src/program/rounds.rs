@@ -244,16 +244,3 @@ pub fn failure(raw: &Raw) -> Option<String> {
 pub fn runs(raw: &Raw) -> Vec<Run> {
     runs::read(&raw.journal().unwrap_or_default())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seconds_between_times_are_never_negative() {
-        let then: Timestamp = "2026-11-22T00:00:00Z".parse().unwrap();
-        let now: Timestamp = "2026-11-22T00:02:03Z".parse().unwrap();
-        assert_eq!(seconds_between(then, now), 123);
-        assert_eq!(seconds_between(now, then), 0);
-    }
-}

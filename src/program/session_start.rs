@@ -56,14 +56,18 @@ fn identify(info: &ProgramInfo, input: &Input) -> Option<(Utf8PathBuf, String, S
     ))
 }
 
-/// Notes, before a compaction, which session is compacted, if it has a loop here.
+/// Notes, before a compaction, which session is compacted, if it or the one before has a loop.
 pub(super) fn note_compaction(program: &Program, input: &Input) -> Option<HookOutput> {
     let info = program.info;
     let (home, session, client) = identify(info, input)?;
     let owned = StateFolders::find_for_hook(info.state, input).owned(&session);
-    let own = owned.first()?;
+    // A note of another session of this client must not stay.
+    if owned.is_empty() && Compacted::load(&client, &home).is_none() {
+        return None;
+    }
     if let Err(error) = (Compacted { session }).save(&client, &home) {
-        own.log(&format!("cannot note the compaction: {error}"));
+        let line = format!("cannot note the compaction: {error}");
+        owned.iter().for_each(|own| own.log(&line));
     }
     None
 }
@@ -159,7 +163,7 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
     let waits_for = text::one_line(&action.waits_for, MAX_ACTION_CHARS);
     let place = format!("loop {id}{owner} is in phase {phase} and waits for {waits_for}.");
     let repairs = raw.record().repairs().join("; ");
-    if is_compacted {
+    if is_compacted && !store.is_paused(id) {
         let message = program.render(&*held, last_message::find(raw), Variables::new());
         return HookOutput {
             agent_note: Some(info.line(&format!("{place} Continue it: {next}"))),

@@ -243,7 +243,7 @@ fn archived_loop_is_told_to_its_session_alone() {
     let (project, id) = reviewing();
     project.sweep(&id);
     let message = begin(&project, "s1", "resume");
-    has(&message.user, "was archived because it was idle");
+    has(&message.user, "is in the archive, where idle loops go");
     has(&message.user, &format!("/claudex:resume {id}"));
     assert_eq!(begin(&project, "s2", "startup"), Lines::default());
 }
@@ -295,4 +295,14 @@ fn loop_follows_its_session_through_a_compaction() {
     assert_eq!(project.changes(&id), ["start", "bind", "begin", "adopt"]);
     project.fire_as("s1").approved();
     project.fire_as("s2").blocked();
+
+    // Then another session of this client is compacted, and at last one with a paused loop.
+    for session in ["s2", "s3"] {
+        event("pre-compact", "4711", session, "");
+        event("session-start", "4711", session, "compact");
+    }
+    assert_eq!(project.field(&id, "session_id"), "s2");
+    project.run(&format!("pause {id}")).exits(0);
+    let message = read(&event("session-start", "4711", "s2", "compact"));
+    has(&message.user, "who paused it");
 }

@@ -11,8 +11,8 @@ use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::ShowArgs;
 use crate::program::caller::RUN;
-use crate::program::exit::{CommandResult, Exit, Failure};
-use crate::program::{loops, out, rounds};
+use crate::program::exit::{CommandResult, Exit};
+use crate::program::{loops, open_error, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
 use crate::store::{ChangeEntry, Entry, NoteEntry};
@@ -177,7 +177,7 @@ pub(in crate::program) fn journal(program: &Program, look: &ShowArgs) -> Command
     let (store, id) = loops::find(info, Some(id))?;
     let entries = loops::place_of(&store, &id)
         .journal(&id)
-        .map_err(Failure::internal)?;
+        .map_err(|error| open_error::failure(info, error.into()))?;
     if look.format.json {
         let lines = entries.iter().map(serde_json::to_string);
         lines.for_each(out::serialized);

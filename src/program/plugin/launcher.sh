@@ -187,6 +187,7 @@ search_checkout() {
 # Why none was found, and what to do, in characters that JSON need not escape.
 build="cargo install --path ., in a clone of its project"
 why="was not found" remedy="Install it ($build)"
+[ -z "${{ '{' }}{{ named }}:-}" ] || remedy="Unset {{ named }}"
 case $wrong in
     version) why="has another version than this plugin" remedy="Update the older of the two ($build)" ;;
     machine) why="in this plugin is not for this machine, $machine" remedy="Install the release for $machine, or the program ($build)" ;;

@@ -30,7 +30,7 @@ const VARIABLES: [(&str, &str); 4] = [
     ("limits.stale-minutes", "STALE_MINUTES"),
 ];
 const MAX_ERROR_CHARS: usize = 500;
-const EXAMPLE_HELP: &str = "compare it with the example in docs/configuration.md";
+const EXAMPLE_HELP: &str = "compare it with docs/configuration.md";
 
 /// One setting with its source.
 #[derive(Debug, Clone, PartialEq, Eq)]

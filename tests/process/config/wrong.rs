@@ -12,7 +12,7 @@ fn wrong_setting_is_named_with_help() {
     let ran = project.run("config show").exits(2);
     let user = project.user_file();
     let message = format!(
-        "× {}:2:1: unknown field `timeuot`, expected one of `timeout`, `idle-timeout`, `max-failures`, `stale-minutes` help: compare it with the example in docs/configuration.md\n",
+        "× {}:2:1: unknown field `timeuot`, expected one of `timeout`, `idle-timeout`, `max-failures`, `stale-minutes` help: compare it with docs/configuration.md\n",
         user.display()
     );
     assert_eq!(unwrap_lines(&ran.err), unwrap_lines(&message));
