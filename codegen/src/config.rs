@@ -93,6 +93,16 @@ impl Config {
         }
 
         let name = &machine.name;
+        // The code of a former name would be included without a word.
+        let record = out.join(file_name.replace(['/', '\\'], "-") + ".name");
+        if let Ok(old) = fs::read_to_string(&record)
+            && old != **name
+        {
+            for end in [".rs", ".program.rs"] {
+                let _ = fs::remove_file(out.join(old.clone() + end));
+            }
+        }
+        let _ = fs::write(&record, &**name);
         let has_program = self.commands || env::var_os(HAS_PROGRAM).is_some();
         let generated = emit::emit(&machine, &source, &file_name, has_program);
         for (target, text) in [

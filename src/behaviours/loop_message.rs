@@ -109,13 +109,13 @@ pub(crate) fn command_line(raw: &Raw, edge: &EdgeInfo) -> String {
 /// Returns an edge's verb as it is typed after the program's name: `abort ID --why WHY`.
 pub fn verb_line(id: &str, edge: &EdgeInfo) -> String {
     let mut line = format!("{} {id}", edge.transition.replace('_', "-"));
-    for argument in edge.args {
+    for argument in edge.args.iter().filter(|argument| !argument.optional) {
         let name = argument.name.replace('_', "-");
         line.push_str(&format!(" --{name}"));
         // No sign that a shell would interpret.
         match argument.kind {
             FieldKind::OneOf(words) => line.push_str(&format!(" {}", words.join("/"))),
-            FieldKind::Flag if !argument.optional => {}
+            FieldKind::Flag => {}
             _ => line.push_str(&format!(" {}", name.to_uppercase())),
         }
     }

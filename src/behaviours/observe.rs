@@ -15,6 +15,7 @@ use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::is_installed;
 pub use crate::review::evidence::ReviewState;
 use crate::review::evidence::Round;
+use crate::store::Entry;
 use crate::text;
 
 /// The outcome of a look, and the run that a change for it counts.
@@ -39,15 +40,15 @@ impl<S> From<S> for Observed<S> {
 }
 
 /// Returns whether a file was written since the loop's start: whether its digest differs from
-/// `before`, that of the start, or whether it exists if `before` is empty.
+/// `before`, that of the start, or whether it exists if the value of `before` is empty.
 ///
-/// A touched but unchanged file counts if its modification time is after the start, because the
-/// user may have saved the plan on purpose.
+/// A file that was touched counts if its modification time is after the start, because the user may
+/// have saved the plan on purpose. Without `before`, that time alone decides.
 ///
 /// # Errors
 /// Returns an error if the file exists and cannot be read.
 pub fn require_file(raw: &Raw, path: &str, before: &str) -> Result<Observed<bool>, Refusal> {
-    is_written(raw, path, &raw.fill(before))
+    is_written(raw, path, before)
         .map(Observed::from)
         .map_err(cannot_observe(raw.path(path).as_str()))
 }
@@ -57,20 +58,31 @@ fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
     if content.iter().all(u8::is_ascii_whitespace) {
         return Ok(false);
     }
+    if before.is_empty() {
+        let journal = raw.journal().map_err(io::Error::other)?;
+        let start = journal.iter().find_map(Entry::change);
+        return is_later(
+            raw,
+            path,
+            start.map(|start| start.at.as_second().unsigned_abs()),
+        );
+    }
+    let before = raw.fill(before);
     let is_changed = before.is_empty() || before != sha256(&content);
-    Ok(is_changed || is_later_than_start(raw, path)?)
+    // The second in which the loop was started does not count.
+    let started = (raw.table().state.fields.started_epoch).map(|field| raw.count(field));
+    let started = started
+        .filter(|time| *time > 0)
+        .map(|time| time.saturating_add(1));
+    Ok(is_changed || is_later(raw, path, started)?)
 }
 
-/// Returns whether a file's modification time is after the second in which the loop was started.
-fn is_later_than_start(raw: &Raw, path: &str) -> io::Result<bool> {
-    let field = raw.table().state.fields.started_epoch;
-    let started = field.map(|field| raw.count(field)).filter(|time| *time > 0);
-    let after = started.and_then(|started| {
-        SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(started.checked_add(1)?))
-    });
+/// Returns whether a file's modification time is at least `time`, in seconds since 1970.
+fn is_later(raw: &Raw, path: &str, time: Option<u64>) -> io::Result<bool> {
+    let time = time.and_then(|time| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(time)));
     let (folder, name) = raw.folder_at(&raw.path(path))?;
-    let times = folder.metadata(&name)?.zip(after);
-    Ok(times.is_some_and(|(found, after)| found.modified >= after))
+    let times = folder.metadata(&name)?.zip(time);
+    Ok(times.is_some_and(|(found, time)| found.modified >= time))
 }
 
 /// Returns the round's review.

@@ -24,8 +24,8 @@ const CLONE: Option<&str> = match option_env!("CLAUDEX_RELEASE") {
     None => Some(env!("CARGO_MANIFEST_DIR")),
 };
 /// The names that a machine may have, but a crate or a module may not.
-const RESERVED_NAMES: &str = "abstract alloc as async await become box break claudex_build claudex_loop const continue core do dyn else \
-                     enum extern false final fn for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref \
+const RESERVED_NAMES: &str = "abstract alloc as async await become box break build claudex_build claudex_loop const continue core deps do dyn \
+                     else enum examples extern false final fn for gen if impl in incremental let loop macro match mod move mut override priv proc_macro pub ref \
                      return static std struct test trait true try type typeof unsafe unsized use virtual where while yield";
 
 pub(super) fn command() -> Command {

@@ -50,6 +50,10 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
             "ask" => question == Ok(None),
             _ => false,
         };
+        if ["run", "wait-for"].contains(&behaviour.name) {
+            let event = loop_message::awaited_event(raw, None);
+            return NextAction::new(event, "end the turn: the next stop looks again");
+        }
         if ends_turn {
             let next = "do what the loop said last, then end the turn";
             return NextAction::new("the agent, to end its turn", next);

@@ -35,7 +35,9 @@ pub(super) fn cancel_help(info: &ProgramInfo, id: &str, words: &str) -> Option<S
 fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
     Some(match error {
         Refusal::Loop { id, .. } => {
-            return cancel_help(info, id.as_str(), "cancel it (its files are kept)");
+            let rollback = info.command("rollback");
+            cancel_help(info, id.as_str(), "cancel it (its files are kept)")
+                .unwrap_or_else(|| format!("archive every loop of the project:{rollback}"))
         }
         Refusal::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
             format!("to bring it back:{}", info.command(&format!("resume {id}")))

@@ -90,9 +90,14 @@ pub(super) fn choose(program: &Program, id: &str) -> CommandResult {
     }
     store.touch(&id).map_err(Failure::internal)?;
     store.log(&format!("{id} chosen by {actor}"));
-    out::line(&format!(
-        "The stops of its session drive loop {id} now, until another of its loops is changed or chosen."
-    ));
+    out::line(&match loops::owner(held.raw()).or(caller.session) {
+        Some(_) => format!(
+            "The stops of its session drive loop {id} now, until another of its loops is changed or chosen."
+        ),
+        None => {
+            format!("Loop {id} has no session yet: the next one that ends a turn here takes it.")
+        }
+    });
     Ok(Exit::Complete)
 }
 

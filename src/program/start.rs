@@ -292,9 +292,16 @@ fn check(
     let mut required = self::fields(table).filter(|field| field.required);
     if let Some(FieldInfo { name, .. }) = required.find(|field| !fields.contains_key(field.name)) {
         let problem = format!("mode {} requires a {}", mode.name, name.replace('_', " "));
+        let start = match table.modes {
+            [_] => "start".to_owned(),
+            _ => format!("start {}", mode.name),
+        };
+        let start = format!("{} {start}", table.state.program);
+        let flag = arguments::long(name);
+        let value = flag.to_uppercase();
         let help = match text_in_words(table).filter(|field| field.name == *name) {
-            Some(_) => format!("give it after the flags: start {} <{name}>", mode.name),
-            None => format!("give it: --{} <{name}>", arguments::long(name)),
+            Some(_) => format!("give it after the flags:\n    {start} {value}"),
+            None => format!("give it:\n    {start} --{flag} {value}"),
         };
         return Err(Failure::with_help(Exit::Usage, problem, &help));
     }

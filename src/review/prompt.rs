@@ -68,6 +68,7 @@ impl Prompt<'_> {
         let salted = format!("{}{document}{}", self.raw.id(), self.verified);
         let context = json!({
             "round": self.raw.count(self.spec.round),
+            "is_numbered": self.spec.is_numbered(),
             "persona": self.persona.label,
             "who": self.persona.prompt.text.trim_end(),
             "kind": kind,

@@ -127,9 +127,16 @@ pub(crate) fn run(walk: &Walk) -> Result<String> {
     }
     let name = &*walk.machine.name;
     let package = walk.kit.file.with_file_name(".").canonicalize()?;
+    let rustc = Command::new("rustc").arg("-vV").output()?.stdout;
+    let version = String::from_utf8(rustc)?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    // Packages of other platforms may not be there.
     let metadata = cargo(&package)
         .args(["metadata", "--format-version", "1", "--offline"])
+        .args(["--filter-platform", host.unwrap_or_default()])
         .output()?;
+    let complaint = String::from_utf8_lossy(&metadata.stderr);
+    ensure!(metadata.status.success(), "cargo metadata: {complaint}");
     let metadata: Json = serde_json::from_slice(&metadata.stdout)?;
     let scratch = tempfile::tempdir()?;
     let folder = scratch.path();

@@ -31,7 +31,7 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
         let message = format!("unknown {what} `{name}`{in_path}");
         return ("unknown_key", message, suggest(name, known.into_iter()));
     }
-    if path.ends_with(".on_stop") {
+    if path.ends_with(".on_stop") && !error.starts_with("missing field ") {
         let help = "write `on_stop = { BEHAVIOUR = { ... } }`; without `on_stop` the phase is written in Rust";
         let message = format!("`{path}` must be a table of one behaviour");
         return ("wrong_type", message, Some(help.to_owned()));
