@@ -153,7 +153,15 @@ fn split_verb<'t>(
         .filter(|argument| !matches!(argument.kind, FieldKind::Flag));
     match own.next().filter(|_| own.next().is_none()) {
         _ if text.is_empty() => {}
-        Some(only) => flags.push(format!("--{}={text}", arguments::long(only.name))),
+        Some(only) => {
+            let flag = format!("--{}", arguments::long(only.name));
+            let is_typed = (flags.iter()).any(|one| one.split('=').next() == Some(&*flag));
+            match flags.last_mut().filter(|_| is_typed) {
+                // `--why bad build`
+                Some(value) => value.push_str(&format!(" {text}")),
+                None => flags.push(format!("{flag}={text}")),
+            }
+        }
         None => flags.push(text.to_owned()),
     }
     (flags, id)

@@ -9,7 +9,6 @@ fn rollback_archives_every_loop_with_its_bytes() {
     let findings = std::fs::read(project.findings(&first, 1)).unwrap();
     project.run(&format!("cancel {first}")).exits(0);
     let second = project.start(&[]);
-    // Not those of the project around a repository.
     let inner = project.root.join("inner");
     std::fs::create_dir_all(inner.join(".git")).unwrap();
     let ran = project.run_in(&inner, "rollback --yes").exits(0);

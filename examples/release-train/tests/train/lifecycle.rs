@@ -90,11 +90,13 @@ fn soak_has_a_default_for_each_mode() {
     let project = Project::new();
     project.done(&["start", "train", "--soak", "2", "--version", "3.0 beta"]);
     let fields = project.status()["fields"].take();
-    assert_eq!(
-        (&fields["soak"], &fields["version"]),
-        (&2.into(), &"3.0 beta".into())
-    );
-    project.done(&["abort", "--why", "only a try"]);
+    assert_eq!(fields["soak"], 2);
+    assert_eq!(fields["version"], "3.0 beta");
+    let mut typed = project.event("UserPromptSubmit");
+    typed["prompt"] = "/release-train:abort --why only a try".into();
+    typed["prompt_id"] = "1".into();
+    project.hook("prompt", &typed);
+    project.agent(&["abort", "--from-prompt"]);
     project.start("hotfix", "3.1");
     assert_eq!(project.status()["fields"]["soak"], 1);
 }

@@ -41,7 +41,6 @@ fn wrong_calls_exit_with_their_codes() {
         &["abort"],
         &[],
         &["approve", "../../etc/passwd"],
-        &["approve", "--from-prompt"],
     ] {
         project.refuses(arguments, 2, "");
     }
