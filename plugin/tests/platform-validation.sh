@@ -291,7 +291,7 @@ run env -i PATH=/usr/bin:/bin HOME="$work/nobody" CLAUDEX_LOOP_BIN="$work/none" 
 is "status.sh: exit 0 without the program" 0 "$status"
 run env -i PATH=/usr/bin:/bin HOME="$work/nobody" CLAUDEX_LOOP_BIN="$work/none" "$work/plug in/scripts/doctor.sh"
 is "doctor.sh: exit 1 without the program" 1 "$status"
-has "doctor.sh: and it says why" "$out" "cargo install --path ."
+has "doctor.sh: and it says why" "$out" "Unset CLAUDEX_LOOP_BIN"
 
 section "Helpers: sourcing"
 

@@ -397,7 +397,7 @@ for v in optional reviewed; do
     table "$v: three rounds" 3
     if [ "$v" = optional ]; then
         is "optional: three rounds: no findings file in any row" 3 "$(printf '%s\n' "$reason" | grep -c '^- Round.*no findings file')"
-        has "optional: the summary says that the rounds went without evidence" "$reason" "CLAUDEX_EVIDENCE=optional"
+        has "optional: the summary says that the rounds went without evidence" "$reason" "you made evidence optional"
     else
         is "reviewed: three rounds: counts in every row" 3 "$(printf '%s\n' "$reason" | grep -Ec '^- Round.*high=[0-9]+ medium=[0-9]+ low=[0-9]+$')"
     fi

@@ -121,10 +121,11 @@ pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
 pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &Refusal) -> String {
     let path = text::printable(store.path_of(id));
     let line = explain(info, error);
-    if line.starts_with(&path) {
-        return line;
+    match error {
+        Refusal::Store(StoreError::NotFound { .. }) => line,
+        _ if line.starts_with(&path) => line,
+        _ => format!("{path}: {line}"),
     }
-    format!("{path}: {line}")
 }
 
 /// Returns an error with the user's options, or else its help, in one sentence.
