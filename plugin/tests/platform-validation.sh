@@ -253,7 +253,7 @@ printf '{}' | env -i PATH="$work/refusing:$work/old:$work/broken:/usr/bin:/bin" 
     "$work/plug in/hooks/stop-hook.sh" >"$work/out.json" 2>/dev/null
 is "stop hook: PATH is searched past programs of other versions" "go on" "$(json_get "$work/out.json" reason)"
 is "stop hook: a newer program is told from one that is not there" \
-    "claudex: the claudex-loop program has another version than this plugin, so no loop is driven. Update the older of the two (cargo install --path ., in a clone of its project); /claudex:doctor lists where it was looked for." \
+    "claudex: the claudex-loop program has another version than this plugin, so no loop is driven. Update the older of the two (cargo install --path ., in the folder of its crate); /claudex:doctor lists where it was looked for." \
     "$(printf '{}' | env -i PATH="$work/old:/usr/bin:/bin" HOME="$work/nobody" "$work/plug in/hooks/stop-hook.sh" 2>/dev/null >"$work/out.json"
         json_get "$work/out.json" systemMessage)"
 printf '{}' | env -i PATH=/usr/bin:/bin HOME="$work/nobody" "$work/released to/hooks/stop-hook.sh" >"$work/out.json" 2>/dev/null

@@ -40,7 +40,7 @@ pub(super) struct Run {
     /// How many rounds at most [default: 3, or CLAUDEX_MAX_PLAN_ROUNDS]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_rounds)]
     rounds: Option<u64>,
-    /// The reviewer: codex, claude, lint (built in), one of your configuration, auto [default: CLAUDEX_REVIEWER, else auto]
+    /// The reviewer: codex, claude, lint (built in), one of your configuration, auto [default: as configured, or auto]
     #[arg(long, value_name = "NAME")]
     pub(super) reviewer: Option<String>,
     /// A command that revises the plan between rounds; it gets the findings on stdin
@@ -54,7 +54,7 @@ pub(super) struct Run {
 // The flags of `review` that only `--changes` uses. A doc comment would become the help.
 #[derive(Debug, Args)]
 struct Changes {
-    /// Have the work tree’s changes reviewed, in a loop that begins and ends here; arguments are its topic
+    /// Have the work tree’s changes reviewed, in a new loop, from start to summary; the arguments are its topic
     #[arg(long, conflicts_with = "follow")]
     changes: bool,
     /// The topic's words after the first, which is in the place of the id.

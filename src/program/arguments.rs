@@ -91,7 +91,7 @@ pub(super) enum Command {
         #[arg(long)]
         yes: bool,
     },
-    /// Start a loop from a state document that this program did not write
+    /// Start a loop from a state document, such as that of a clone
     Import {
         /// The document; the loop continues in its phase
         file: Utf8PathBuf,

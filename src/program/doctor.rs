@@ -128,7 +128,7 @@ fn check_program(program: &Program, root: &Utf8Path) -> Checked {
     let name = program.info.program;
     let file = std::env::current_exe().unwrap_or_default();
     let this = format!("{name} {}, {}", program.protocol(), file.display());
-    let help = "install this version (cargo install --path . in a clone), or put it first on PATH";
+    let help = "install this version (cargo install --path . in the folder of its crate), or put it first on PATH";
     // In a client's shell, PATH has the plugin's own folder.
     let path = std::env::var_os("PATH").unwrap_or_default();
     let Some(first) = find_program(name, Some(&path), root) else {

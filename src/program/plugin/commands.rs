@@ -37,7 +37,11 @@ pub(super) fn all(
     whole.build();
     let rules = loop_rules(program);
     let render = |command| render(program, plugin, &whole, command, &rules);
-    info.commands.iter().map(render).collect()
+    // Loops are not started by a mode's name if the program has its own command.
+    let is_hidden =
+        |one: &CommandInfo| one.call.starts_with("start") && program.info.start_command.is_some();
+    let commands = info.commands.iter().filter(|one| !is_hidden(one));
+    commands.map(render).collect()
 }
 
 fn render(

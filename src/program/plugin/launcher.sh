@@ -185,7 +185,7 @@ search_checkout() {
 [ -n "$found" ] || [ -n "${{ '{' }}{{ named }}:-}" ] || search_cargo || search_checkout
 
 # Why none was found, and what to do, in characters that JSON need not escape.
-build="cargo install --path ., in a clone of its project"
+build="cargo install --path ., in the folder of its crate"
 why="was not found" remedy="Install it ($build)"
 [ -z "${{ '{' }}{{ named }}:-}" ] || remedy="Unset {{ named }}"
 case $wrong in

@@ -65,7 +65,7 @@ fn command(name: &'static str, about: &'static str) -> Command {
     let words = match name {
         "new-plan" => words
             .value_name("DESCRIPTION")
-            .help("What the plan is about, after max_reviews=N and tdd=true")
+            .help("What the plan is about, after max_reviews=N and tdd=true [default: max_reviews=8 tdd=false]")
             .trailing_var_arg(true)
             .allow_hyphen_values(true),
         _ => words
@@ -73,8 +73,7 @@ fn command(name: &'static str, about: &'static str) -> Command {
             .help("The plan’s id [default: the active one]"),
     };
     let after = (name == "next").then_some(
-        "In state.json next_phase is what is to be done; phase is what ran last, the last cycle’s context: it is for people, and no \
-         edge depends on it.",
+        "In state.json, `next_phase` is the next step; `phase` is the last one, for people.",
     );
     Command::new(name)
         .about(about)
