@@ -234,8 +234,14 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
     for (index, entry) in answer.findings.iter().enumerate() {
         findings.push(read_finding(index + 1, entry)?);
     }
-    let is_item =
-        |(name, value): &(&String, &Value)| has_items(value) && !severity::is_praise_title(name);
+    let is_rated = |name: &str, value: &Value| {
+        let is_text = value.as_str().is_some_and(|text| !severity::is_none(text));
+        let is_list = value.as_array().is_some_and(|items| !items.is_empty());
+        severity::severity_in(name).is_some() && (is_text || is_list)
+    };
+    let is_item = |(name, value): &(&String, &Value)| {
+        has_items(value) && !severity::is_praise_title(name) || is_rated(name, value)
+    };
     if let Some((name, _)) = answer.other.iter().find(is_item) {
         let name = text::one_line(name, 40);
         let problem = format!("the items of `{name}` in its JSON are not counted");
@@ -331,7 +337,8 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
         ..Finding::new(severity, text::one_line(first, MAX_FINDING_CHARS))
     };
     let others = entry.other.iter();
-    let others = others.filter_map(|(name, value)| Some(format!("{name}: {}", value.as_str()?)));
+    let others = others.filter(|(_, value)| !value.is_null());
+    let others = others.map(|(name, value)| format!("{name}: {}", to_plain(value)));
     for text in texts.cloned().chain(advice).chain(others) {
         text.lines()
             .for_each(|line| item::add_detail(&mut finding, line));

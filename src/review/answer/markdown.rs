@@ -4,8 +4,9 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 use super::item;
 use super::severity::{
-    is_bold, is_numbered, is_praise_title, is_rated_item, is_severity_line, is_severity_name, only,
-    severity_words, stated_severities, stated_severity,
+    is_bold, is_bracketed, is_numbered, is_plain_list_title, is_praise_title, is_rated_item,
+    is_rated_line, is_severity_line, is_severity_name, label, only, severity_words,
+    stated_severities, stated_severity,
 };
 use crate::review::findings::Severity;
 use crate::text;
@@ -34,8 +35,8 @@ pub(super) struct Part {
     pub(super) line: usize,
     /// The text as it is, or that of a heading alone.
     pub(super) text: String,
-    /// The column of the severity, if it is a row of a table that names it.
-    pub(super) severity_column: Option<usize>,
+    /// The columns of severities, if it is a row of a table that names them.
+    pub(super) severity_columns: Vec<usize>,
 }
 
 impl Part {
@@ -79,18 +80,28 @@ pub(super) fn parts(answer: &str) -> Vec<Part> {
 /// bold lines, and bullets of `\u{2022}`, `(1)` and `a)`. The lines keep their numbers.
 fn with_headings(answer: &str) -> String {
     let mut lines = String::with_capacity(answer.len());
-    let mut is_code = false;
+    // The number of backquotes that opened a block of code.
+    let mut fence = 0;
     let mut begins = true;
+    let mut before = String::new();
     for line in text::strip_hidden(answer).lines() {
-        is_code ^= line.trim_start().starts_with("```");
+        let after = line.trim_start().trim_start_matches('`');
+        let ticks = line.trim_start().len() - after.len();
+        if fence == 0 && ticks > 2 && !after.contains('`') {
+            fence = ticks;
+        } else if fence > 0 && ticks >= fence && after.trim().is_empty() {
+            fence = 0;
+        }
+        let is_code = fence > 0;
         let title = line.trim_start_matches('#');
         let level = line.len() - title.len();
         let is_marked = level > 0
             || line.starts_with(|c: char| !c.is_alphanumeric() && !NOT_MARKS.contains(&c));
-        let stands_out = begins || line.ends_with(':');
+        let stands_out = begins || line.ends_with(':') || is_rated_line(line);
         let is_text = is_marked || stands_out && line.starts_with(char::is_alphanumeric);
         let is_title = is_bold(line) && (is_numbered(line) || is_praise_title(line))
-            || line.ends_with(':') && is_praise_title(line);
+            || line.ends_with(':') && is_praise_title(line)
+            || (is_bold(line) || line.ends_with(':')) && is_plain_list_title(line);
         let is_heading = is_text
             && !is_code
             && item::bullet(line).is_none()
@@ -99,13 +110,29 @@ fn with_headings(answer: &str) -> String {
         let indent = (line.len() - line.trim_start().len()).min(MAX_INDENT.len());
         match item::other_bullet(line).filter(|_| !is_code) {
             Some(item) => lines.extend([&MAX_INDENT[..indent], "- ", item.trim_start()]),
+            // Only `1.` would begin a list below a text.
+            None if !is_code && is_rated_number(line) && is_text_line(&before) => {
+                lines.extend(["- ", item::bullet(line).unwrap_or(line)]);
+            }
             None if is_heading && level == 0 => lines.extend(["###### ", title]),
             None if is_heading => lines.extend([&line[..level], " ", title]),
             None => lines.push_str(line),
         }
         lines.push('\n');
+        line.clone_into(&mut before);
     }
     lines
+}
+
+/// Returns whether a line such as `2. [High] text` begins with a number and has a severity.
+fn is_rated_number(line: &str) -> bool {
+    line.starts_with(|c: char| c.is_ascii_digit())
+        && item::bullet(line).is_some_and(|text| label(text).is_some())
+}
+
+/// Returns whether a line is text that is no item of a list.
+fn is_text_line(line: &str) -> bool {
+    !line.trim().is_empty() && !line.starts_with(' ') && item::bullet(line).is_none()
 }
 
 /// Returns the parts of a text, or of that below an item in this line, within so many items.
@@ -117,10 +144,10 @@ fn parts_of(text: &str, item_line: usize, depth: u8) -> Vec<Part> {
         level: None,
         line: item_line + ends.partition_point(|end| *end < at) + 1,
         text: text.to_owned(),
-        severity_column: None,
+        severity_columns: Vec::new(),
     };
     let mut parts = Vec::new();
-    let mut severity_column = None;
+    let mut severity_columns = Vec::new();
     let mut open_tags = 0_usize;
     let mut end = 0;
     let mut is_group = false;
@@ -156,13 +183,18 @@ fn parts_of(text: &str, item_line: usize, depth: u8) -> Vec<Part> {
             }
             (1, Tag::List(_)) => {
                 let mut nested = block.lines().filter(|line| line.starts_with([' ', '\t']));
-                is_group = depth < MAX_DEPTH && nested.any(is_rated_item);
+                let is_rated = |line: &str| is_rated_item(line) || is_bracketed(line);
+                is_group = depth < MAX_DEPTH && nested.any(is_rated);
             }
             (1, Tag::Table(_)) => {}
-            (2, Tag::TableHead) => severity_column = cells(block).position(is_severity_name),
+            (2, Tag::TableHead) => {
+                let columns = cells(block).enumerate();
+                let named = columns.filter(|(_, cell)| is_severity_name(cell));
+                severity_columns = named.map(|(column, _)| column).collect();
+            }
             (2, Tag::TableRow) => {
                 let mut row = part(tag, at, block);
-                row.severity_column = severity_column;
+                row.severity_columns.clone_from(&severity_columns);
                 parts.push(row);
             }
             (2, Tag::Item) => {

@@ -10,8 +10,9 @@ use super::heading::{Heading, heading, is_clean};
 use super::markdown::{ITEM_LEVEL, LINE_LEVEL, Part, cells, parts};
 use super::repeats::{CELL_GAP, without_repeats};
 use super::severity::{
-    is_bold, is_like_finding, is_list_title, is_none, is_note_title, is_praise, is_rated_item,
-    is_remark, label, only, severity_in, severity_words, stated_severities, stated_severity,
+    is_bold, is_bracketed, is_like_finding, is_list_title, is_none, is_note_title, is_part,
+    is_praise, is_rated_item, is_remark, is_uncounted, label, only, severity_in, severity_words,
+    stated_severities, stated_severity,
 };
 use super::{Cause, item};
 use crate::review::findings::{Finding, Findings, Severity};
@@ -237,8 +238,10 @@ impl Reader {
 
     fn row(&mut self, part: &Part) {
         let mut cells = cells(&part.text);
-        let named =
-            (part.severity_column).and_then(|column| severity_in(cells.clone().nth(column)?));
+        let columns = part.severity_columns.iter();
+        let named = columns
+            .filter_map(|column| severity_in(cells.clone().nth(*column)?))
+            .min();
         let rated = cells
             .clone()
             .filter_map(severity_in)
@@ -263,7 +266,9 @@ impl Reader {
         let stated = only(rest.iter().flat_map(|line| stated_severities(line)));
         let severity = match (severity.or(stated), self.place) {
             // Below a line such as `**Low:** names`.
-            (None, Place::Finding(LINE_LEVEL)) => self.findings.last().map(|above| above.severity),
+            (None, Place::Finding(LINE_LEVEL)) if !is_part(text) => {
+                self.findings.last().map(|above| above.severity)
+            }
             (None, Place::Finding(_)) => {
                 self.hang(&[text.to_owned()]);
                 return self.hang(rest);
@@ -285,6 +290,7 @@ impl Reader {
         let text = part.text.trim();
         let is_above_item = parts.get(at + 1).is_some_and(Part::is_item);
         let is_intro = is_above_item && text.trim_end_matches('*').ends_with(':');
+        let is_below_item = parts[..at].last().is_some_and(Part::is_item);
         let in_section = self.place == Place::Section;
         let stated = part.stated();
         let mut lines = item::lines(text);
@@ -301,12 +307,19 @@ impl Reader {
             let first = lines.remove(text.unwrap_or_default());
             self.item(part, stated, &first, &lines);
         } else if self.place == Place::Praise(LINE_LEVEL)
-            || matches!(self.place, Place::Praise(_)) && is_bold(text)
+            || matches!(self.place, Place::Praise(_))
+                && (is_bold(text) || is_intro && is_below_item)
             || is_intro && in_section && self.section.has_items && self.section.level == LINE_LEVEL
         {
             // `Also:` between two lists, of which the first is that of a line such as `Nits:`.
             self.close(Place::Outside)?;
         } else if self.is_below_finding() {
+            let above = self.findings.last().map(|above| above.severity);
+            let rated = lines.iter().filter(|line| is_bracketed(line));
+            let heaviest = rated.filter_map(|line| Some(label(line)?.0)).min();
+            if heaviest.is_some() && heaviest < above {
+                return Err(uncounted(part));
+            }
             self.hang(&lines);
         } else if in_section && is_none(text) && lines.len() == 1 {
             self.section.says_none = true;
@@ -314,8 +327,8 @@ impl Reader {
             self.section.uncounted.get_or_insert(uncounted(part));
         } else if in_section && !self.section.is_title && !is_intro {
             self.add(None, &lines[0], &lines[1..]);
-        } else if stated_severities(text).next().is_some() {
-            // Several findings in one paragraph.
+        } else if stated_severities(text).next().is_some() || text.lines().any(is_uncounted) {
+            // Several findings in one paragraph, or one without a known form.
             return Err(uncounted(part));
         }
         Ok(())

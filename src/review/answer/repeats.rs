@@ -1,6 +1,7 @@
 //! Findings that an answer lists twice: in a section and in its summary.
 
 use std::collections::BTreeSet;
+use std::iter;
 
 use super::severity::words;
 use crate::review::findings::{Finding, Findings};
@@ -14,12 +15,20 @@ pub(super) fn without_repeats(mut findings: Findings, summary: &[usize]) -> Find
     let key = |one: &Finding, text: &str| (one.severity, one.file.clone(), one.line, title(text));
     let is_summary = |at: usize| summary.binary_search(&at).is_ok();
     let others = (findings.iter().enumerate()).filter(|(at, _)| !is_summary(*at));
-    let titles: BTreeSet<_> = others.map(|(_, one)| key(one, &one.what)).collect();
+    let titles: Vec<_> = others.map(|(_, one)| key(one, &one.what)).collect();
+    // A title is repeated by one row: two rows with one title are two findings.
+    let mut in_rows = BTreeSet::new();
     let mut places = 0..;
     findings.retain(|one| {
-        let is_title = |text| titles.contains(&key(one, text));
-        let repeats = is_title(&one.what) || one.what.split(CELL_GAP).any(is_title);
-        !(places.next().is_some_and(is_summary) && repeats && one.detail.is_empty())
+        let texts = iter::once(&*one.what).chain(one.what.split(CELL_GAP));
+        let keys: Vec<_> = texts.map(|text| key(one, text)).collect();
+        let is_row = one.what.contains(CELL_GAP);
+        let mut repeated = (0..titles.len()).filter(|at| keys.contains(&titles[*at]));
+        let repeated = repeated.find(|at| !is_row || !in_rows.contains(at));
+        let is_repeat = places.next().is_some_and(is_summary) && one.detail.is_empty();
+        let repeated = repeated.filter(|_| is_repeat);
+        in_rows.extend(repeated.filter(|_| is_row));
+        repeated.is_none()
     });
     findings
 }

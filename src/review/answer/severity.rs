@@ -31,17 +31,19 @@ const FILLERS: &str = "severity priority level risk impact issue finding concern
 const TASK_WORDS: &str = "fix fixed address change bug be have for improvement improved before merge \
                           merging soon open if assumption";
 /// Words that a sentence without findings consists of, except for the severities and [`FILLERS`].
-const NONE_WORDS: &str = "identified report at this here in round substantive material significant \
-                          further new were was remain remaining open these the plan code document \
-                          diff patch";
+const NONE_WORDS: &str = "identified report at this here in round were was remain these the plan \
+                          code document diff patch left outstanding worth mentioning that i can see";
+/// Words between `no` and `findings` in such a sentence.
+const KINDS: &str = "substantive material significant further new remaining open other";
 /// Words of a heading below which a reviewer sums up, and others that such a heading may have.
 const SUMMARY_WORDS: &str = "summary overview verdict conclusion assessment";
-const REVIEW_WORDS: &str = "of overall final round review report code plan feedback scope context \
-                            background approach";
+const REVIEW_WORDS: &str = "of the overall final round review report code plan feedback scope context \
+                            background approach executive";
 /// Words of a heading below which a reviewer praises, and others that it may have.
 const PRAISE_WORDS: &str =
     "strength positive praise pro like liked works well done good great strong";
-const PRAISE_FILLERS: &str = "aspect point note highlight what is s i looks look already";
+const PRAISE_FILLERS: &str =
+    "aspect point note highlight what is s i looks look already key plan thing";
 /// Characters between a severity and the text after it.
 const MARKS: [char; 9] = [']', ')', ':', '*', '_', '`', '|', '\u{2013}', '\u{2014}'];
 /// Characters between them and the text.
@@ -203,16 +205,67 @@ pub(in crate::review) fn is_rated_item(line: &str) -> bool {
         && front_label(text).is_some()
 }
 
+/// Returns whether a line such as `High: text` or `[High] text` is a finding also within a text.
+pub(super) fn is_rated_line(line: &str) -> bool {
+    !line.starts_with(char::is_lowercase) && begins_with_name(line) && front_label(line).is_some()
+}
+
+/// Returns whether a line ends in the name of a severity in brackets: `- text (High)`.
+pub(super) fn is_bracketed(line: &str) -> bool {
+    let text = line.trim_end_matches(['.', ' ', '*']);
+    let (_, inside) = text
+        .strip_suffix(')')
+        .and_then(|text| text.rsplit_once('('))
+        .unwrap_or_default();
+    is_among(
+        &inside.to_lowercase(),
+        &SEVERITIES.map(|(_, names, _)| names),
+    )
+}
+
 /// Returns whether a line of a quotation or of code looks like a finding.
 pub(super) fn is_like_finding(line: &str) -> bool {
     let is_severity = |text: &str| severity_words(text).is_some();
+    let line = item::bullet(line)
+        .filter(|_| !line.starts_with(['-', '*', '+']))
+        .unwrap_or(line);
+    let alerts = ["[!CAUTION]", "[!WARNING]", "[!IMPORTANT]"];
     match line.chars().next() {
+        _ if alerts.iter().any(|alert| line.starts_with(alert)) => true,
         _ if stated_severities(line).next().is_some() => true,
         Some('#') => is_severity(line),
         Some('-' | '*' | '+' | '[') => label(line).is_some(),
         Some('|') => line.split('|').any(is_severity),
-        _ => false,
+        _ => is_rated_line(line),
     }
+}
+
+/// Returns whether a line in prose is a finding that is not counted: `Issue: text`, `text (High)`.
+pub(super) fn is_uncounted(line: &str) -> bool {
+    let plain = words(line.split_once(':').map_or("", |(name, _)| name));
+    is_bracketed(line)
+        || line.starts_with('|') && is_like_finding(line)
+        || matches!(
+            plain.trim(),
+            "issue" | "problem" | "bug" | "concern" | "todo"
+        )
+}
+
+/// Returns whether a line is that of a list alone: `**Issues:**`.
+pub(super) fn is_plain_list_title(line: &str) -> bool {
+    matches!(
+        words(line).trim(),
+        "issues" | "findings" | "concerns" | "problems"
+    )
+}
+
+/// Returns whether an item names a part of the finding above: `**Fix:** text`.
+pub(super) fn is_part(text: &str) -> bool {
+    let (name, _) = text.split_once(':').unwrap_or_default();
+    let plain = words(name);
+    let known = "location file line where fix suggestion recommendation impact why evidence detail";
+    let is_short = plain.split_whitespace().count() < 3;
+    is_short && !name.is_empty() && (text.starts_with("**") || is_among(plain.trim(), &[known]))
 }
 
 /// Returns whether a text below a finding is a remark such as `Suggestion: text`.
@@ -328,13 +381,22 @@ fn says_none(sentence: &str) -> bool {
     };
     let is_noun = |word: &&str| {
         let word = word.trim_end_matches('s');
-        matches!(word, "finding" | "issue" | "concern" | "problem")
+        matches!(
+            word,
+            "finding" | "issue" | "concern" | "problem" | "blocker"
+        )
     };
-    let usual = |word: &&str| is_among(word, &[NONE_WORDS, FILLERS]) || severity_of(word).is_some();
+    let usual =
+        |word: &&str| is_among(word, &[NONE_WORDS, KINDS, FILLERS]) || severity_of(word).is_some();
+    let is_kind = |word: &&str| {
+        let fillers = "severity priority level risk or and";
+        is_among(word, &[KINDS, fillers]) || severity_of(word).is_some()
+    };
+    let mut kinds = rest.iter().take_while(|word| !is_noun(word));
     sentence.len() <= MAX_WORDS_BYTES
         && match *first {
             "none" | "nil" | "nothing" | "na" | "zero" | "0" => rest.iter().all(usual),
-            "no" => rest.iter().all(usual) && rest.iter().any(is_noun),
+            "no" => rest.iter().all(usual) && rest.iter().any(is_noun) && kinds.all(is_kind),
             "n" => rest == ["a"],
             "not" => rest == ["applicable"],
             _ => false,
