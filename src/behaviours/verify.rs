@@ -40,8 +40,8 @@ pub fn is_used(table: &Table) -> bool {
     table.phases.iter().any(verifies)
 }
 
-/// Returns whether the phase that a loop is in has the work verified, and the program has not set an
-/// empty list of commands.
+/// Returns whether the phase that a loop is in has the work verified, and the program has not set
+/// an empty list of commands.
 pub fn is_used_in(raw: &Raw) -> bool {
     let commands = raw.program_facts().commands.get();
     let is_none = commands.is_some_and(|known| known.as_ref().is_ok_and(Vec::is_empty));

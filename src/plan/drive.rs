@@ -1,7 +1,7 @@
 //! The driver of a loop outside Claude Code.
 //!
-//! The driver stops the loop like the Stop hook. Before each stop, a reviewer reviews the round and a
-//! drafter revises the plan. Its progress is plain lines.
+//! The driver stops the loop like the Stop hook. Before each stop, a reviewer reviews the round and
+//! a drafter revises the plan. Its progress is plain lines.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -38,8 +38,8 @@ use super::{
 
 const DRAFT: Message = template!("messages/draft.md");
 const SUMMARY: Message = template!("messages/summary.md");
-/// The interval at which a run checks whether another process has ended its loop, and shows a sign of
-/// life.
+/// The interval at which a run checks whether another process has ended its loop, and shows a sign
+/// of life.
 const CANCEL_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The most findings of a round that are shown. Their file has all.

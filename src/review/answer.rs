@@ -9,13 +9,15 @@ mod markdown;
 mod reader;
 mod repeats;
 mod severity;
+mod titles;
 
 use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(super) use self::severity::{is_none, is_rated_item, label, words};
+pub(super) use self::severity::{is_rated_item, label, words};
+pub(super) use self::titles::is_none;
 use super::cause::{Cause, CauseKind};
 use super::findings::{CLEAN_LINE, Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS, Severity};
 use crate::store::to_plain;
@@ -235,12 +237,12 @@ fn findings_of(answer: &Answer) -> Result<Findings, Cause> {
         findings.push(read_finding(index + 1, entry)?);
     }
     let is_rated = |name: &str, value: &Value| {
-        let is_text = value.as_str().is_some_and(|text| !severity::is_none(text));
+        let is_text = value.as_str().is_some_and(|text| !is_none(text));
         let is_list = value.as_array().is_some_and(|items| !items.is_empty());
         severity::severity_in(name).is_some() && (is_text || is_list)
     };
     let is_item = |(name, value): &(&String, &Value)| {
-        has_items(value) && !severity::is_praise_title(name) || is_rated(name, value)
+        has_items(value) && !titles::is_praise_title(name) || is_rated(name, value)
     };
     if let Some((name, _)) = answer.other.iter().find(is_item) {
         let name = text::one_line(name, 40);
@@ -316,21 +318,12 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
         .ok_or_else(|| lacks("text that says what is wrong"))?;
     let advice = [&entry.recommendation, &entry.suggestion, &entry.fix].into_iter();
     let mut advice = advice.filter_map(|text| line_of(text, MAX_FINDING_CHARS));
-    let line = entry.line.as_ref().map(Value::to_string);
     let mut finding = Finding {
         // An unknown id is dropped when the finding gets its own.
         id: line_of(&entry.id.as_ref().map(to_plain), MAX_ID_CHARS),
         recommendation: advice.next(),
         file: line_of(&entry.file, MAX_FILE_CHARS).or_else(|| line_of(&entry.path, MAX_FILE_CHARS)),
-        line: line
-            .and_then(|line| {
-                line.trim_matches(['"', ' '])
-                    .split('-')
-                    .next()?
-                    .parse()
-                    .ok()
-            })
-            .filter(|line| *line > 0),
+        line: entry.line.as_ref().and_then(first_line),
         // Unchanged: a patch with other bytes is another patch. The caller cleans it to show it.
         patch: (entry.patch.clone())
             .filter(|patch| !patch.trim().is_empty() && patch.len() <= MAX_PATCH_BYTES),
@@ -344,6 +337,13 @@ fn read_finding(number: usize, entry: &Entry) -> Result<Finding, Cause> {
             .for_each(|line| item::add_detail(&mut finding, line));
     }
     Ok(finding)
+}
+
+/// Reads `20`, `"20"` and `"20-24"`.
+fn first_line(value: &Value) -> Option<u32> {
+    let text = value.to_string();
+    let first = text.trim_matches(['"', ' ']).split('-').next()?;
+    first.parse().ok().filter(|line| *line > 0)
 }
 
 #[cfg(test)]

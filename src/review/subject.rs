@@ -55,8 +55,8 @@ impl SubjectText {
     /// Reads the subject and, if it has changes or if `with_tree`, a snapshot of the work tree.
     ///
     /// # Errors
-    /// Returns an error if a file is missing, foreign or not UTF-8, if changes are unreadable, or if
-    /// it is too large.
+    /// Returns an error if a file is missing, foreign or not UTF-8, if changes are unreadable, or
+    /// if it is too large.
     pub fn read(raw: &Raw, spec: &ReviewSpec, with_tree: bool) -> Result<Self, RoundError> {
         let store = raw.store();
         let (diff, tree) = if has_changes(raw, spec) {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use pulldown_cmark::Tag;
 
 use super::markdown::Part;
-use super::severity::{
-    SeverityWords, is_answer_title, is_clean_line, is_list_title, is_none, is_numbered,
-    is_praise_title, label, only, severity_words, stated_severity, summary_title,
+use super::severity::{SeverityWords, is_numbered, label, only, severity_words, stated_severity};
+use super::titles::{
+    is_answer_title, is_clean_line, is_list_title, is_none, is_praise_title, summary_title,
 };
 use super::{Cause, item};
 use crate::review::findings::Severity;

@@ -4,10 +4,10 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 use super::item;
 use super::severity::{
-    is_bold, is_bracketed, is_numbered, is_plain_list_title, is_praise_title, is_rated_item,
-    is_rated_line, is_severity_line, is_severity_name, label, only, severity_words,
-    stated_severities, stated_severity,
+    is_bold, is_bracketed, is_numbered, is_rated_item, is_rated_line, is_severity_line,
+    is_severity_name, label, only, severity_words, stated_severities, stated_severity,
 };
+use super::titles::{is_plain_list_title, is_praise_title};
 use crate::review::findings::Severity;
 use crate::text;
 
@@ -111,7 +111,7 @@ fn with_headings(answer: &str) -> String {
         match item::other_bullet(line).filter(|_| !is_code) {
             Some(item) => lines.extend([&MAX_INDENT[..indent], "- ", item.trim_start()]),
             // Only `1.` would begin a list below a text.
-            None if !is_code && is_rated_number(line) && is_text_line(&before) => {
+            None if !is_code && is_rated_number(line, &before) => {
                 lines.extend(["- ", item::bullet(line).unwrap_or(line)]);
             }
             None if is_heading && level == 0 => lines.extend(["###### ", title]),
@@ -124,15 +124,13 @@ fn with_headings(answer: &str) -> String {
     lines
 }
 
-/// Returns whether a line such as `2. [High] text` begins with a number and has a severity.
-fn is_rated_number(line: &str) -> bool {
-    line.starts_with(|c: char| c.is_ascii_digit())
+/// Returns whether a line such as `2. [High] text` is below a text that is no item.
+fn is_rated_number(line: &str, before: &str) -> bool {
+    let is_item = before.starts_with(' ') || item::bullet(before).is_some();
+    !before.trim().is_empty()
+        && !is_item
+        && line.starts_with(|c: char| c.is_ascii_digit())
         && item::bullet(line).is_some_and(|text| label(text).is_some())
-}
-
-/// Returns whether a line is text that is no item of a list.
-fn is_text_line(line: &str) -> bool {
-    !line.trim().is_empty() && !line.starts_with(' ') && item::bullet(line).is_none()
 }
 
 /// Returns the parts of a text, or of that below an item in this line, within so many items.

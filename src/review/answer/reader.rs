@@ -10,10 +10,10 @@ use super::heading::{Heading, heading, is_clean};
 use super::markdown::{ITEM_LEVEL, LINE_LEVEL, Part, cells, parts};
 use super::repeats::{CELL_GAP, without_repeats};
 use super::severity::{
-    is_bold, is_bracketed, is_like_finding, is_list_title, is_none, is_note_title, is_part,
-    is_praise, is_rated_item, is_remark, is_uncounted, label, only, severity_in, severity_words,
-    stated_severities, stated_severity,
+    is_bold, is_bracketed, is_like_finding, is_part, is_rated_item, is_remark, is_uncounted, label,
+    only, severity_in, severity_words, stated_severities, stated_severity,
 };
+use super::titles::{is_list_title, is_none, is_note_title, is_praise};
 use super::{Cause, item};
 use crate::review::findings::{Finding, Findings, Severity};
 use crate::text;

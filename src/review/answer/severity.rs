@@ -1,7 +1,7 @@
-//! The words of reviewers for a severity, and for no finding.
+//! The words of reviewers for a severity.
 
 use super::item;
-use crate::review::findings::{CLEAN_LINE, Severity};
+use crate::review::findings::Severity;
 
 /// The severities, each with its names, and with other words and signs for it. Of two readings of a
 /// word the heavier one is safe.
@@ -25,25 +25,11 @@ const SEVERITIES: [(Severity, &str, &str); 3] = [
     ),
 ];
 /// Words that a severity heading may have without being about something else.
-const FILLERS: &str = "severity priority level risk impact issue finding concern problem comment item \
+pub(super) const FILLERS: &str = "severity priority level risk impact issue finding concern problem comment item \
                        and or to total found";
 /// More words that a severity heading may have. A sentence without findings has none of them.
-const TASK_WORDS: &str = "fix fixed address change bug be have for improvement improved before merge \
+pub(super) const TASK_WORDS: &str = "fix fixed address change bug be have for improvement improved before merge \
                           merging soon open if assumption";
-/// Words that a sentence without findings consists of, except for the severities and [`FILLERS`].
-const NONE_WORDS: &str = "identified report at this here in round were was remain these the plan \
-                          code document diff patch left outstanding worth mentioning that i can see";
-/// Words between `no` and `findings` in such a sentence.
-const KINDS: &str = "substantive material significant further new remaining open other";
-/// Words of a heading below which a reviewer sums up, and others that such a heading may have.
-const SUMMARY_WORDS: &str = "summary overview verdict conclusion assessment";
-const REVIEW_WORDS: &str = "of the overall final round review report code plan feedback scope context \
-                            background approach executive";
-/// Words of a heading below which a reviewer praises, and others that it may have.
-const PRAISE_WORDS: &str =
-    "strength positive praise pro like liked works well done good great strong";
-const PRAISE_FILLERS: &str =
-    "aspect point note highlight what is s i looks look already key plan thing";
 /// Characters between a severity and the text after it.
 const MARKS: [char; 9] = [']', ')', ':', '*', '_', '`', '|', '\u{2013}', '\u{2014}'];
 /// Characters between them and the text.
@@ -57,17 +43,17 @@ const ORNAMENTS: [char; 4] = ['*', '_', '`', ' '];
 /// The most brackets of a text that are looked at.
 const MAX_BRACKETS: usize = 10;
 /// Longest severity heading and longest sentence without findings, in bytes.
-const MAX_WORDS_BYTES: usize = 120;
+pub(super) const MAX_WORDS_BYTES: usize = 120;
 
 /// Returns whether one of these lists has a lowercase word, alone or as a plural.
-fn is_among(word: &str, lists: &[&str]) -> bool {
+pub(super) fn is_among(word: &str, lists: &[&str]) -> bool {
     let singular = word.strip_suffix('s').unwrap_or(word);
     let mut known = lists.iter().flat_map(|list| list.split_whitespace());
     known.any(|one| one == word || one == singular)
 }
 
 /// Returns the severity that a lowercase word, alone or as a plural, or a sign represents.
-fn severity_of(word: &str) -> Option<Severity> {
+pub(super) fn severity_of(word: &str) -> Option<Severity> {
     let mut severities = SEVERITIES.iter();
     let found = severities.find(|(_, names, others)| is_among(word, &[names, others]));
     found.map(|(severity, ..)| *severity)
@@ -78,16 +64,8 @@ pub(super) fn sign(character: char) -> Option<Severity> {
     (!character.is_ascii()).then(|| severity_of(character.encode_utf8(&mut [0; 4])))?
 }
 
-fn is_number(word: &str) -> bool {
+pub(super) fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Returns whether each word is a number or in one of these lists, and one is in the first list.
-fn consists_of(text: &str, lists: &[&str]) -> bool {
-    let plain = words(text);
-    let mut words = plain.split_whitespace();
-    words.clone().any(|word| is_among(word, &lists[..1]))
-        && words.all(|word| is_number(word) || is_among(word, lists))
 }
 
 /// Returns the lowercase words of a text, each between spaces. Other signs separate words.
@@ -251,14 +229,6 @@ pub(super) fn is_uncounted(line: &str) -> bool {
         )
 }
 
-/// Returns whether a line is that of a list alone: `**Issues:**`.
-pub(super) fn is_plain_list_title(line: &str) -> bool {
-    matches!(
-        words(line).trim(),
-        "issues" | "findings" | "concerns" | "problems"
-    )
-}
-
 /// Returns whether an item names a part of the finding above: `**Fix:** text`.
 pub(super) fn is_part(text: &str) -> bool {
     let (name, _) = text.split_once(':').unwrap_or_default();
@@ -359,83 +329,4 @@ pub(super) fn stated_severity(line: &str) -> Option<Severity> {
     let is_stated = is_severity_name(name);
     let severity = severity.split(['(', '|', '\u{2013}', '\u{2014}']).next()?;
     severity_in(severity).filter(|_| is_stated)
-}
-
-/// Returns whether a paragraph or an item is the clean line, perhaps in bold or another case.
-pub(super) fn is_clean_line(text: &str) -> bool {
-    let text = item::bullet(text.trim()).unwrap_or(text.trim());
-    let plain = text.trim_matches(['*', '_', '.']);
-    plain.eq_ignore_ascii_case(CLEAN_LINE.trim_end_matches('.'))
-}
-
-/// Returns whether a text only states that there is nothing: `- N/A`, `(none)`, `No high findings.`
-pub(in crate::review) fn is_none(text: &str) -> bool {
-    !text.contains('"') && text.split(". ").all(says_none)
-}
-
-fn says_none(sentence: &str) -> bool {
-    let text = words(sentence);
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let Some((first, rest)) = words.split_first() else {
-        return true;
-    };
-    let is_noun = |word: &&str| {
-        let word = word.trim_end_matches('s');
-        matches!(
-            word,
-            "finding" | "issue" | "concern" | "problem" | "blocker"
-        )
-    };
-    let usual =
-        |word: &&str| is_among(word, &[NONE_WORDS, KINDS, FILLERS]) || severity_of(word).is_some();
-    let is_kind = |word: &&str| {
-        let fillers = "severity priority level risk or and";
-        is_among(word, &[KINDS, fillers]) || severity_of(word).is_some()
-    };
-    let mut kinds = rest.iter().take_while(|word| !is_noun(word));
-    sentence.len() <= MAX_WORDS_BYTES
-        && match *first {
-            "none" | "nil" | "nothing" | "na" | "zero" | "0" => rest.iter().all(usual),
-            "no" => rest.iter().all(usual) && rest.iter().any(is_noun) && kinds.all(is_kind),
-            "n" => rest == ["a"],
-            "not" => rest == ["applicable"],
-            _ => false,
-        }
-}
-
-/// Returns whether a heading is that of a list of findings: `Issues`, `Problems of the plan`.
-pub(super) fn is_list_title(text: &str) -> bool {
-    let nouns = "issue finding concern problem risk";
-    consists_of(text, &[FILLERS, TASK_WORDS, "round"])
-        || consists_of(text, &[nouns, FILLERS, REVIEW_WORDS, "high the"])
-}
-
-/// Returns whether a heading is one of a whole answer: `Round 2 findings`, `Code review`.
-pub(super) fn is_answer_title(text: &str) -> bool {
-    is_list_title(text) || consists_of(text, &["review", "code plan round report"])
-}
-
-/// Returns whether a heading such as `Overall verdict: not yet` surely sums up, and `None` for one
-/// that does not: `Code review` may.
-pub(super) fn summary_title(text: &str) -> Option<bool> {
-    let title = text.split(':').next().unwrap_or(text);
-    let fillers = [REVIEW_WORDS, SUMMARY_WORDS, FILLERS, "high important"];
-    let sums_up = consists_of(title, &[SUMMARY_WORDS, REVIEW_WORDS, FILLERS, "high"]);
-    (sums_up || consists_of(title, &fillers)).then_some(sums_up)
-}
-
-/// Returns whether an item praises: `praise: text`, `\u{2705} text`.
-pub(super) fn is_praise(text: &str) -> bool {
-    let text = text.trim_start_matches(['*', '_']);
-    text.starts_with("praise:") || text.starts_with(['\u{2705}', '\u{1f44d}'])
-}
-
-/// Returns whether the items below a heading are low without a severity of their own.
-pub(super) fn is_note_title(text: &str) -> bool {
-    consists_of(text, &["note", FILLERS])
-}
-
-/// Returns whether the items below a heading are no findings: `Strengths`, `Resolved findings`.
-pub(super) fn is_praise_title(text: &str) -> bool {
-    consists_of(text, &[PRAISE_WORDS, PRAISE_FILLERS]) || consists_of(text, &["resolved", FILLERS])
 }

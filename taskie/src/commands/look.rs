@@ -106,8 +106,8 @@ impl Plan {
 }
 
 /// Returns the plan of a call, a loop or only a directory: that of the first word, or else the
-/// caller's own. After a slash command, words that name no plan are for the agent, but not a lone one
-/// if the command takes nothing else.
+/// caller's own. After a slash command, words that name no plan are for the agent, but not a lone
+/// one if the command takes nothing else.
 pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     let store = locate::for_start(call.info.state, &loops::current_folder()?);
     let plans = store.root().join(".taskie/plans").read_dir_utf8();

@@ -60,8 +60,8 @@ pub(super) fn new_plan(call: &Call) -> CommandResult {
     }
 }
 
-/// Reads `max_reviews=N` and `tdd=true`, in any order and also written as flags, and the description,
-/// byte for byte.
+/// Reads `max_reviews=N` and `tdd=true`, in any order and also written as flags, and the
+/// description, byte for byte.
 fn parse_start(call: &Call) -> Result<Start, Failure> {
     let mut start = Start::new(Mode::Plan, String::new());
     let mut rest = call.words.trim_start();
