@@ -77,7 +77,7 @@ fn command(name: &'static str, about: &'static str) -> Command {
     );
     Command::new(name)
         .about(about)
-        .after_help(after.unwrap_or_default())
+        .after_help(after)
         .display_order(group.place())
         // The output is only for the agent.
         .hide(name.starts_with("post-") || name == "ground-rules")
