@@ -61,11 +61,8 @@ fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
     if before.is_empty() {
         let journal = raw.journal().map_err(io::Error::other)?;
         let start = journal.iter().find_map(Entry::change);
-        return is_later(
-            raw,
-            path,
-            start.map(|start| start.at.as_second().unsigned_abs()),
-        );
+        let start = start.map(|start| start.at.as_second().unsigned_abs());
+        return is_later(raw, path, start);
     }
     let before = raw.fill(before);
     let is_changed = before.is_empty() || before != sha256(&content);

@@ -8,6 +8,7 @@ use clap::{Arg, Args, Subcommand, ValueEnum, value_parser};
 use serde_json::Value as Json;
 
 use super::caller::Caller;
+use super::settings::{MAX_FAILURES, MAX_ROUNDS, MAX_ROUNDS_LIMIT};
 use crate::machine::Actor;
 use crate::machine::table::FieldKind;
 use crate::store::MAX_COUNT;
@@ -36,7 +37,11 @@ pub(super) fn flag(name: &'static str, doc: &str, kind: FieldKind) -> Arg {
         .help(first.to_uppercase() + rest);
     match kind {
         FieldKind::Count => {
-            let counts = value_parser!(u64).range(..=MAX_COUNT);
+            let counts = match name {
+                MAX_ROUNDS | MAX_FAILURES => 1..=MAX_ROUNDS_LIMIT,
+                _ => 0..=MAX_COUNT,
+            };
+            let counts = value_parser!(u64).range(counts);
             flag.value_name("N").value_parser(counts.map(Json::from))
         }
         FieldKind::Path => flag.value_name("PATH"),

@@ -115,6 +115,8 @@ pub struct NextAction {
     pub waits_for: String,
     /// The next step. A command line is on its own line.
     pub next: String,
+    /// Whether the user has to choose one of its commands: `resume` alone does not continue.
+    pub is_choice: bool,
 }
 
 impl NextAction {
@@ -123,6 +125,7 @@ impl NextAction {
         Self {
             waits_for: waits_for.into(),
             next: next.into(),
+            is_choice: false,
         }
     }
 }

@@ -49,13 +49,11 @@ impl FoundLoop {
         phase.is_some_and(|phase| is_for_any_session(table, phase))
     }
 
-    /// Returns whether no stop of a session was told before that it is in the archive.
-    fn is_named_first(&self, session: Option<&str>) -> bool {
-        let line = format!("archived: told session {}", session.unwrap_or(UNKNOWN));
-        let is_first = !self
-            .store
-            .last_logged()
-            .contains(&format!("{} {line}", self.id));
+    /// Logs that a session was told about the archive. Returns whether it is the first time.
+    fn log_archive_note(&self, session: &str) -> bool {
+        let line = format!("archived: told session {session}");
+        let log = self.store.last_logged();
+        let is_first = !log.contains(&format!("{} {line}\n", self.id));
         if is_first {
             self.log(&line);
         }
@@ -213,12 +211,11 @@ impl StateFolders {
                 "{MAX_FOLDERS} state folders or more are above this one; only the nearest were searched"
             ));
         }
-        match session.and_then(|session| self.archived(session)) {
-            Some(found) if active.is_empty() && found.is_named_first(session) => {
-                Err(archived_note(info, &found.id, ""))
-            }
-            _ => Ok(None),
-        }
+        let untold = session.filter(|_| active.is_empty()).and_then(|session| {
+            let found = self.archived(session)?;
+            found.log_archive_note(session).then_some(found)
+        });
+        untold.map_or(Ok(None), |found| Err(archived_note(info, &found.id, "")))
     }
 
     /// Returns a sentence for each missing state folder with loops. A hook names each folder once.

@@ -150,10 +150,13 @@ fn decided(raw: &Raw) -> Option<EdgeAt> {
 /// Returns the note for the user about a waiting loop: the next action and other commands.
 pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
     let raw = held.raw();
-    let NextAction { waits_for, next } = describe(program, held);
-    let note = format!("loop {} waits for {waits_for}. Next: {next}", raw.id());
+    let action = describe(program, held);
+    let id = raw.id();
+    let next = &action.next;
+    let waits_for = &action.waits_for;
+    let note = format!("loop {id} waits for {waits_for}. Next: {next}");
     let mut commands = open_commands(program.info, raw, |_| true);
-    commands.retain(|command| !next.contains(command));
+    commands.retain(|command| !next.contains(&**command));
     if commands.is_empty() || program.extension.next_action(held).is_some() {
         return note;
     }

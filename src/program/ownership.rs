@@ -7,7 +7,6 @@ use super::app::Program;
 use super::arguments::LoopArgs;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
-use super::extension::NextAction;
 use super::info::ProgramInfo;
 use super::locate::{StateFolders, is_for_any_session};
 use super::session_start::MAX_QUIET_TIME;
@@ -42,10 +41,12 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
     let raw = held.raw();
     loops::check_active(raw)?;
     let phase = raw.phase_info().name;
-    let NextAction { waits_for, next } = next_action::describe(program, &*held);
-    let line = format!("Loop {id} continues in phase {phase} and waits for {waits_for}");
-    out::line(&line);
-    out::line(&format!("Next: {next}"));
+    let action = next_action::describe(program, &*held);
+    let waits_for = &action.waits_for;
+    out::line(&format!(
+        "Loop {id} continues in phase {phase} and waits for {waits_for}"
+    ));
+    out::line(&format!("Next: {}", action.next));
     let session = Caller::from_env().session;
     match loops::owner(raw) {
         owner if session.is_some() && session == owner => {

@@ -120,9 +120,7 @@ fn take(
         return own_words.map_or(Ok(false), |answer| {
             let text = text::one_line(&answer.text, 80);
             let labels = asked.labels();
-            Err(format!(
-                "“{text}” is none of the options, which are {labels}"
-            ))
+            Err(format!("“{text}” is not one of the options: {labels}"))
         });
     };
     let now = verbs::take_answer(program, &chosen, held)

@@ -174,8 +174,7 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
         };
     }
     let mut resume = info.table.edges_at("resume", raw.phase());
-    // The user may have a choice.
-    let step = if action.waits_for.starts_with("you") && !next.contains("resume") {
+    let step = if action.is_choice {
         format!("Next: {next}")
     } else if resume.next().is_some() || store.is_paused(id) {
         let resume = info.command(&format!("resume {id}"));

@@ -283,7 +283,7 @@ fn flag_in_words(program: &Program, mode: &ModeInfo, matches: &ArgMatches) -> Op
     ))
 }
 
-/// Refuses a start without a required field, with a limit of 0, or with a text that is too long.
+/// Refuses a start without a required field, or with a text that is too long.
 fn check(
     table: &'static Table,
     mode: &ModeInfo,
@@ -306,14 +306,6 @@ fn check(
         return Err(Failure::with_help(Exit::Usage, problem, &help));
     }
     for (name, value) in fields {
-        if [MAX_ROUNDS, MAX_FAILURES].contains(name) && *value == 0 {
-            let problem = format!("--{}: expected 1 or more, found 0", arguments::long(name));
-            return Err(Failure::with_help(
-                Exit::Usage,
-                problem,
-                "give a number from 1 on",
-            ));
-        }
         let bytes = value.as_str().map_or(0, str::len);
         if bytes > MAX_TEXT_BYTES {
             let name = name.replace('_', " ");

@@ -1,14 +1,12 @@
 //! The program's parts in Rust: commands, start, questions and the lines of `status`.
 
 use camino::Utf8PathBuf;
-use clap::builder::TypedValueParser as _;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, arg, value_parser};
+use clap::{ArgMatches, Command, arg, value_parser};
 use claudex_loop::behaviours::ask::Asked;
 use claudex_loop::machine::LoopHandle;
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::settings::MAX_ROUNDS_LIMIT;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{
     Extension, Group, NextAction, Program, Variables, Verb, locate, loop_flag, loops, open_error,
@@ -93,12 +91,7 @@ impl Extension for Stages {
     fn arguments(&self, command: Command) -> Command {
         let anew = arg!(--anew "Move an earlier state and its summaries aside first");
         let page = "Print all about a loop on one page, and do nothing else";
-        let rounds = value_parser!(u64).range(1..=MAX_ROUNDS_LIMIT);
-        let rounds = rounds.map(|rounds| json!(rounds));
-        let command = command.mut_subcommand("start", |start| {
-            let limit = |flag: Arg| flag.value_parser(rounds);
-            start.mut_arg("max_rounds", limit).arg(anew)
-        });
+        let command = command.mut_subcommand("start", |start| start.arg(anew));
         command.mut_subcommand("report", |report| {
             report
                 .about("Take the summary of the open stage and print the next instruction")

@@ -109,7 +109,10 @@ impl Extension for Taskie {
         if is_task {
             step.extend(refused_commands(raw, &directory).map(|line| format!("\n{line}")));
         }
-        Some(NextAction::new(waits_for, step))
+        Some(NextAction {
+            is_choice: phase == Phase::Standalone,
+            ..NextAction::new(waits_for, step)
+        })
     }
 }
 
@@ -125,12 +128,13 @@ fn choice_at_limit(raw: &Raw) -> Option<NextAction> {
     let is_used_up = raw.count("max_reviews") > 0 && ended >= limit;
     let is_answered = || context::review_to_answer(raw).is_none();
     (context::phase(raw).review()).filter(|_| is_used_up && is_answered())?;
-    Some(NextAction::new(
-        format!("you: the reviews of this cycle are used up ({limit} of {limit})"),
-        format!(
+    Some(NextAction {
+        waits_for: format!("you: the reviews of this cycle are used up ({limit} of {limit})"),
+        next: format!(
             "more reviews, continue with the open findings, or end the automation:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}\n    taskie pause {id}"
         ),
-    ))
+        is_choice: true,
+    })
 }
 
 /// Returns a line that names the must-run commands that the user's configuration does not allow.

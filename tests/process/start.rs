@@ -59,7 +59,7 @@ fn bad_arguments_exit_with_2_and_leave_nothing() {
         ("plan ' \n '", "Plan mode requires a topic"),
         ("plan --rounds 0 x", "positive integer"),
         ("plan --rounds -1 x", "positive integer"),
-        ("plan --max-failures 0 x", "expected 1 or more"),
+        ("plan --max-failures 0 x", "0 is not in 1..=1000"),
         ("plan --rounds=1.5 x", "positive integer"),
         ("plan --rounds= x", "positive integer"),
         ("plan --rounds 99999999999999999999 x", "positive integer"),

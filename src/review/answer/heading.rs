@@ -7,7 +7,8 @@ use pulldown_cmark::Tag;
 use super::markdown::Part;
 use super::severity::{SeverityWords, is_numbered, label, only, severity_words, stated_severity};
 use super::titles::{
-    is_answer_title, is_clean_line, is_list_title, is_none, is_praise_title, summary_title,
+    is_answer_title, is_clean_line, is_list_title, is_none, is_praise_title, is_review_title,
+    is_summary_title,
 };
 use super::{Cause, item};
 use crate::review::findings::Severity;
@@ -21,8 +22,10 @@ pub(super) enum Heading<'t> {
     /// The items below are findings, of which it may announce a number: `Issues (3)`.
     List(Option<usize>),
     Praise,
-    /// Whether it surely sums up: `Summary`, `Verdict`. `Code review` may be above findings.
-    Summary(bool),
+    /// `Summary`, `Overall verdict`.
+    Summary,
+    /// `Code review`, `Scope`: no finding itself, but findings may be below.
+    Review,
     /// Words that we do not know.
     Other,
 }
@@ -30,12 +33,11 @@ pub(super) enum Heading<'t> {
 /// Returns the meaning of a heading above these parts.
 pub(super) fn heading<'t>(title: &'t str, below: &[Part]) -> Heading<'t> {
     let text = item::bullet(title).unwrap_or(title);
-    let summary = summary_title(title);
+    let is_summary = is_summary_title(title);
+    let is_review = is_review_title(title);
     let stated = || {
-        Some((
-            stated_below(title, below).filter(|_| summary.is_none())?,
-            text,
-        ))
+        let severity = stated_below(title, below).filter(|_| !is_summary && !is_review)?;
+        Some((severity, text))
     };
     if let Some(words) = section_words(title) {
         Heading::Severity(words)
@@ -48,8 +50,10 @@ pub(super) fn heading<'t>(title: &'t str, below: &[Part]) -> Heading<'t> {
         Heading::List(number.and_then(|number| number.parse().ok()))
     } else if is_praise_title(title) {
         Heading::Praise
-    } else if let Some(sums_up) = summary {
-        Heading::Summary(sums_up)
+    } else if is_summary {
+        Heading::Summary
+    } else if is_review {
+        Heading::Review
     } else {
         Heading::Other
     }

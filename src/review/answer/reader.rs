@@ -10,8 +10,8 @@ use super::heading::{Heading, heading, is_clean};
 use super::markdown::{ITEM_LEVEL, LINE_LEVEL, Part, cells, parts};
 use super::repeats::{CELL_GAP, without_repeats};
 use super::severity::{
-    is_bold, is_bracketed, is_like_finding, is_part, is_rated_item, is_remark, is_uncounted, label,
-    only, severity_in, severity_words, stated_severities, stated_severity,
+    is_bold, is_bracketed, is_like_finding, is_part, is_rated_item, is_remark, label, only,
+    severity_in, severity_words, stated_severities, stated_severity, states_finding,
 };
 use super::titles::{is_list_title, is_none, is_note_title, is_praise};
 use super::{Cause, item};
@@ -165,14 +165,10 @@ impl Reader {
                 self.section.is_title = is_title;
             }
             Heading::Praise => self.close(Place::Praise(level))?,
-            Heading::Summary(sums_up) if !is_detail => {
-                let is_below_findings = sums_up && !is_title && !self.findings.is_empty();
-                self.close(if is_below_findings {
-                    Place::Summary
-                } else {
-                    Place::Outside
-                })?;
+            Heading::Summary if !is_detail && !is_title && !self.findings.is_empty() => {
+                self.close(Place::Summary)?;
             }
+            Heading::Summary | Heading::Review if !is_detail => self.close(Place::Outside)?,
             _ if in_finding => {
                 self.is_rated |= is_list_title(&part.text);
                 self.hang(std::slice::from_ref(&part.text));
@@ -327,7 +323,7 @@ impl Reader {
             self.section.uncounted.get_or_insert(uncounted(part));
         } else if in_section && !self.section.is_title && !is_intro {
             self.add(None, &lines[0], &lines[1..]);
-        } else if stated_severities(text).next().is_some() || text.lines().any(is_uncounted) {
+        } else if stated_severities(text).next().is_some() || text.lines().any(states_finding) {
             // Several findings in one paragraph, or one without a known form.
             return Err(uncounted(part));
         }

@@ -218,8 +218,9 @@ pub(super) fn is_like_finding(line: &str) -> bool {
     }
 }
 
-/// Returns whether a line in prose is a finding that is not counted: `Issue: text`, `text (High)`.
-pub(super) fn is_uncounted(line: &str) -> bool {
+/// Returns whether a line of prose states a finding in no form that counts: `Issue: text`,
+/// `text (High)`.
+pub(super) fn states_finding(line: &str) -> bool {
     let plain = words(line.split_once(':').map_or("", |(name, _)| name));
     is_bracketed(line)
         || line.starts_with('|') && is_like_finding(line)

@@ -83,13 +83,19 @@ pub(super) fn is_answer_title(text: &str) -> bool {
     is_list_title(text) || consists_of(text, &["review", "code plan round report"])
 }
 
-/// Returns whether a heading such as `Overall verdict: not yet` surely sums up, and `None` for one
-/// that does not: `Code review` may.
-pub(super) fn summary_title(text: &str) -> Option<bool> {
+/// Returns whether a heading is that of a summary: `Overall verdict: not yet`.
+pub(super) fn is_summary_title(text: &str) -> bool {
     let title = text.split(':').next().unwrap_or(text);
-    let fillers = [REVIEW_WORDS, SUMMARY_WORDS, FILLERS, "high important"];
-    let sums_up = consists_of(title, &[SUMMARY_WORDS, REVIEW_WORDS, FILLERS, "high"]);
-    (sums_up || consists_of(title, &fillers)).then_some(sums_up)
+    consists_of(title, &[SUMMARY_WORDS, REVIEW_WORDS, FILLERS, "high"])
+}
+
+/// Returns whether a heading names the review or its subject: `Code review`, `Scope`.
+pub(super) fn is_review_title(text: &str) -> bool {
+    let title = text.split(':').next().unwrap_or(text);
+    consists_of(
+        title,
+        &[REVIEW_WORDS, SUMMARY_WORDS, FILLERS, "high important"],
+    )
 }
 
 /// Returns whether an item praises: `praise: text`, `\u{2705} text`.

@@ -32,7 +32,7 @@ fn version_is_built_tried_approved_and_rolled_out() {
     // Only the options are answers. The answer names the next step at once.
     has(
         &project.answer("1.4.0", "yes, roll out"),
-        "none of the options",
+        "not one of the options",
     );
     let output = project.answer("1.4.0", "Roll out");
     has(&output, "release-train: the answer “Roll out”");
