@@ -172,10 +172,9 @@ fn archived_loop_is_told_to_its_session() {
     project.answers("sweep", 0, "Nothing to archive");
 
     project.sweep(&id);
-    has(
-        &project.fire().approved(),
-        &format!("claudex-loop resume {id}"),
-    );
+    let note = project.fire().approved();
+    has(&note, &format!("claudex-loop resume {id}"));
+    assert_eq!(project.fire().approved(), "", "it is told once");
     assert_eq!(project.fire_as("s2").approved(), "", "nobody else is told");
     project.answers(&format!("resume {id}"), 0, "brought back");
     project.plan("# Plan\n");

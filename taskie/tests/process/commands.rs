@@ -1,6 +1,6 @@
 //! The commands of the user, in automation and standalone, and the limits.
 
-use claudex_testkit::has;
+use claudex_testkit::{SESSION, has};
 use serde_json::{Value, json};
 
 use crate::support::{ID, Project, coding, standalone, task_file};
@@ -114,16 +114,17 @@ fn user_continues_at_limit_of_reviews() {
         has(&block, "taskie accept billing");
         let before = project.state(ID);
         project.ends();
+        let event = json!({ "session_id": SESSION, "cwd": project.root }).to_string();
+        let begun = project.folder.hook("session-start", event.as_bytes());
+        has(&begun.unwrap().out, "Next: more reviews");
         assert_eq!(project.state(ID), before);
         if command == "accept" {
             has(&project.review(None).done(), "one review too many");
             project.person(&["accept", ID]).done();
             assert_eq!(project.state(ID)["next_phase"], "create-tasks");
             let journal = project.person(&["journal", ID]).done();
-            has(
-                &journal,
-                "accepted {\"open\":[\"There is a hole (fix it)\"]}",
-            );
+            let noted = "accepted {\"open\":[\"There is a hole (fix it)\"]}";
+            has(&journal, noted);
         } else {
             project.person(&[command, "2", ID]).done();
             has(&project.blocks(), "taskie review billing");
