@@ -61,7 +61,8 @@ fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
     if before.is_empty() {
         let journal = raw.journal().map_err(io::Error::other)?;
         let start = journal.iter().find_map(Entry::change);
-        let start = start.map(|start| start.at.as_second().unsigned_abs());
+        // File times come from a coarser clock than ours, so the second before it counts too.
+        let start = start.map(|start| start.at.as_second().unsigned_abs().saturating_sub(1));
         return is_later(raw, path, start);
     }
     let before = raw.fill(before);

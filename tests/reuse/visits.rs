@@ -17,8 +17,8 @@ fn project() -> Project {
         );
     }
     let project = Project::new("twice", &reviewers);
-    project.write("TEXT.md", "Text.\n");
     project.run("start");
+    project.write("TEXT.md", "Text.\n");
     assert_eq!(project.stop(), "first");
     project
 }
