@@ -5,14 +5,14 @@
 use std::collections::BTreeSet;
 
 use clap::Command;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{CommandInfo, PluginInfo};
 use crate::behaviours::verify::is_used;
 use crate::machine::Actor;
 use crate::machine::table::Table;
-use crate::message::{MessageError, Render as _};
+use crate::message::{Message, MessageError, Render as _};
 use crate::program::Program;
 use crate::program::command_line;
 use crate::program::info::ProgramInfo;
@@ -28,6 +28,15 @@ pub(super) struct CommandFile {
     pub(super) text: String,
 }
 
+/// The head of a command's file that the machine has.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Head {
+    description: String,
+    #[serde(default)]
+    argument_hint: String,
+}
+
 pub(super) fn all(
     program: &Program,
     plugin: &str,
@@ -41,7 +50,28 @@ pub(super) fn all(
     let is_hidden =
         |one: &CommandInfo| one.call.starts_with("start") && program.info.start_command.is_some();
     let commands = info.commands.iter().filter(|one| !is_hidden(one));
-    commands.map(render).collect()
+    let own = info
+        .files
+        .iter()
+        .filter_map(|file| own_command(plugin, file));
+    let own: Vec<CommandFile> = own.collect();
+    let mut generated = commands.map(render).collect::<Result<Vec<_>, _>>()?;
+    generated.retain(|one| own.iter().all(|own| own.path != one.path));
+    Ok(own.into_iter().chain(generated).collect())
+}
+
+/// Returns the command of a file of the machine, with the arguments and the description of its head.
+fn own_command(plugin: &str, file: &Message) -> Option<CommandFile> {
+    let name = file.name.strip_prefix("commands/")?.strip_suffix(".md")?;
+    let head = file.text.split("---\n").nth(1)?;
+    let head: Head = serde_yaml::from_str(head).ok()?;
+    let usage = format!("/{plugin}:{name} {}", head.argument_hint);
+    Some(CommandFile {
+        path: file.name.to_owned(),
+        usage: usage.trim_end().to_owned(),
+        description: head.description,
+        text: file.text.to_owned(),
+    })
 }
 
 fn render(

@@ -7,7 +7,7 @@ use crate::support::Project;
 #[test]
 fn agent_decides_nothing_that_is_the_users() {
     let (project, id) = Project::approving("1.0");
-    let verbs = ["approve", "roll-back", "resume", "adopt", "answer"];
+    let verbs = ["approve", "withdraw", "resume", "adopt", "answer"];
     for verb in verbs {
         let label = (verb == "answer").then_some("Roll out");
         let arguments: Vec<&str> = [verb, &id].into_iter().chain(label).collect();
@@ -67,7 +67,7 @@ fn status_shows_the_train() {
         "version:   1.0".to_owned(),
         format!("    release-train approve {id}"),
         format!("    release-train abort {id} --why WHY"),
-        "commands:  approve (user only), roll-back (user only), resume (user only), abort"
+        "commands:  approve (user only), withdraw (user only), resume (user only), abort"
             .to_owned(),
     ] {
         assert!(
