@@ -73,7 +73,7 @@ impl Store {
             return Ok(known.clone());
         }
         let top = self.open_below_base(&self.top).or_io("open", &self.top)?;
-        let Some(sealer) = self.home.sealer(&top)? else {
+        let Some(mut sealer) = self.home.sealer(&top)? else {
             return Err(self.foreign_journal(id, NOT_WRITTEN));
         };
         if let Some(original) = sealer.find_original(&self.top) {
@@ -216,7 +216,8 @@ impl Journal for Store {
             mark.over = self.spec.is_terminal(change.to.as_deref());
         }
         let _ = sealed.sealer.set_mark(id, &mark);
-        if end == 0 {
+        // Failing to keep it fails nothing: the path is compared again at the next use.
+        if end == 0 || !sealed.sealer.keeps_path {
             let _ = sealed.sealer.keep_path(&self.top);
         }
         Ok(())

@@ -42,6 +42,7 @@ impl Store {
             let difference = self.compare(id, &newest, found.as_deref())?;
             if self.is_read_only {
                 newest.fields.extend(difference.unwrap_or_default().taken);
+                newest.fields.extend(self.root_after_move(&newest));
                 return Ok(self.record(id, newest, found.unwrap_or_default()));
             }
             match self.repair(id, newest, found.as_deref(), difference) {

@@ -30,6 +30,8 @@ pub(super) struct Sealer {
     /// The code of this user's key, of no text yet.
     mac: Hmac<Sha256>,
     pub(super) project: String,
+    /// Whether the state home has the path of the state folder.
+    pub(super) keeps_path: bool,
 }
 
 /// A line with this user's seal.
@@ -48,6 +50,7 @@ impl Sealer {
             home,
             mac,
             project,
+            keeps_path: false,
         }
     }
 

@@ -131,6 +131,12 @@ fn read_project(folder: &Folder) -> io::Result<Option<String>> {
     Ok(optional(read_hex(folder, PROJECT, PROJECT_DIGITS))?.flatten())
 }
 
+/// Reads the id of the state folder at a path. Returns `None` if there is no folder.
+fn project_at(path: &Utf8Path) -> io::Result<Option<String>> {
+    let read = Folder::open(path).and_then(|folder| read_project(&folder));
+    Ok(optional(read)?.flatten())
+}
+
 /// Reads a file of hexadecimal digits. Returns `None` if it has something else.
 fn read_hex(folder: &Folder, name: &str, digits: usize) -> io::Result<Option<String>> {
     let text = String::from_utf8(folder.read(name, MAX_FILE_BYTES)?).unwrap_or_default();
@@ -156,22 +162,14 @@ fn write_text(home: &Folder, folder: &str, name: &str, text: &str) -> io::Result
 }
 
 impl Sealer {
-    /// Returns the state folder that the one at `path` is a copy of. Keeps the path of a moved one.
-    pub(super) fn find_original(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
+    /// Returns the state folder that the one at `path` is a copy of.
+    pub(super) fn find_original(&mut self, path: &Utf8Path) -> Option<Utf8PathBuf> {
         let before = read_text(&self.home, PROJECTS, &self.project).map(Utf8PathBuf::from);
-        if before.as_deref() == Some(path) {
-            return None;
-        }
+        self.keeps_path = before.as_deref() == Some(path);
         let has_id = |folder: &Utf8PathBuf| {
-            let project = Folder::open(folder).and_then(|folder| read_project(&folder));
-            project.is_ok_and(|project| project.as_ref() == Some(&self.project))
+            project_at(folder).is_ok_and(|project| project.as_ref() == Some(&self.project))
         };
-        let original = before.filter(has_id);
-        if original.is_none() {
-            // Failing to keep it fails nothing: it is compared again at the next use.
-            let _ = self.keep_path(path);
-        }
-        original
+        before.filter(|before| before != path).filter(has_id)
     }
 
     /// Keeps the path of the state folder.
@@ -182,8 +180,8 @@ impl Sealer {
 }
 
 impl Store {
-    /// Returns whether this user had loops in this folder, and it is gone, as on another branch.
-    /// A caller with a name, `by`, is told once for each use of the folder.
+    /// Returns whether this user had loops in this folder, and it is gone, as on another branch, or
+    /// empty. A caller with a name, `by`, is told once for each use of the folder.
     pub fn has_vanished(&self, by: Option<&str>) -> bool {
         let path = &self.folder;
         let look = || {
@@ -192,9 +190,11 @@ impl Store {
             let text = read_text(&home, BY_PATH, &name)?;
             let mut lines = text.lines();
             // A folder that moved is used at its new path.
-            let last = read_text(&home, PROJECTS, lines.next()?)?;
+            let id = lines.next()?;
+            let last = read_text(&home, PROJECTS, id)?;
             let is_new = by.is_none_or(|by| lines.all(|line| line != by));
-            let has_vanished = last == path.as_str() && path.try_exists().is_ok_and(|there| !there);
+            let has_other_id = project_at(path).is_ok_and(|project| project.as_deref() != Some(id));
+            let has_vanished = last == path.as_str() && has_other_id;
             if let Some(by) = by.filter(|_| is_new && has_vanished) {
                 let _ = write_text(&home, BY_PATH, &name, &format!("{text}\n{by}"));
             }

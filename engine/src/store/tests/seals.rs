@@ -122,6 +122,13 @@ fn copied_project_is_not_ours_and_moved_one_is() {
         assert_eq!(opened.root().as_deref(), Some(root.as_str()));
     }
 
+    // Looking at a copy while its original is away takes nothing from it.
+    fs::rename(&first, top.join("away")).unwrap();
+    let seen = store_in(&second).read_only().open(&id).unwrap();
+    assert_eq!(seen.root().as_deref(), Some(second.as_str()));
+    fs::rename(top.join("away"), &first).unwrap();
+    store_in(&first).open(&id).unwrap();
+
     fs::remove_dir_all(&first).unwrap();
     let moved = store_in(&second).open(&id).unwrap();
     let root = moved.root().unwrap();
@@ -129,6 +136,8 @@ fn copied_project_is_not_ours_and_moved_one_is() {
     assert_eq!(store_in(&second).open(&id).unwrap().revision, 2);
     assert!(!store_in(&first).has_vanished(None));
     fs::remove_dir_all(second.join(SPEC.folder)).unwrap();
+    assert!(store_in(&second).has_vanished(None));
+    fs::create_dir(second.join(SPEC.folder)).unwrap();
     assert!(store_in(&second).has_vanished(None));
 }
 
