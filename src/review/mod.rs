@@ -18,6 +18,7 @@ pub mod personas;
 pub mod progress;
 pub mod prompt;
 pub mod round;
+mod round_error;
 pub mod runs;
 pub mod settings;
 pub mod subject;

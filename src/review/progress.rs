@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::thread;
 use std::time::Duration;
 
-use super::round::RoundError;
+use super::round_error::RoundError;
 use crate::files::Folder;
 use crate::machine::Raw;
 use crate::text;

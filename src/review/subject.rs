@@ -11,7 +11,7 @@ use camino::Utf8PathBuf;
 
 use super::changes::{self, Since};
 use super::findings_file::{NUMBER, number_in};
-use super::round::{RoundError, io_error};
+use super::round_error::{RoundError, io_error};
 use super::runs::Run;
 use super::worktree::tree_id;
 use crate::digest::sha256;

@@ -9,7 +9,7 @@ pub(crate) mod diff;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::round::RoundError;
+use super::round_error::RoundError;
 use super::worktree::{Snapshot, own_files};
 use crate::store::{LoopId, Store};
 pub use base::{Base, Since};

@@ -1,5 +1,5 @@
 use super::{Changes, MAX_BYTES, Since, collect};
-use crate::review::round::RoundError;
+use crate::review::round_error::RoundError;
 use crate::review::worktree::testing::{Repo, git};
 
 fn collected(root: &camino::Utf8Path) -> Result<Changes, RoundError> {
