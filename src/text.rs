@@ -8,13 +8,25 @@ use std::fmt::Write as _;
 pub use claudex_loop_engine::text::*;
 
 /// Returns a message in which nothing runs when it is pasted between a shell's quotes: apostrophes
-/// and command substitutions are made typographic. Backquotes stay around one plain word.
+/// and command substitutions are made typographic. Backquotes stay around one plain word. Lines
+/// with a command, which begin with [`COMMAND`], stay unchanged.
 ///
 /// ```
 /// use claudex_loop::text::pasteable;
 /// assert_eq!(pasteable("it's `$(x)` of `topic`"), "it’s ‘$ (x)’ of `topic`");
 /// ```
 pub fn pasteable(message: &str) -> String {
+    let lines = message.split_inclusive('\n').map(|line| {
+        if line.starts_with(COMMAND) {
+            line.to_owned()
+        } else {
+            pasteable_line(line)
+        }
+    });
+    lines.collect()
+}
+
+fn pasteable_line(message: &str) -> String {
     let mut safe = String::with_capacity(message.len());
     let mut rest = message;
     while let Some(at) = rest.find('`') {
@@ -25,7 +37,7 @@ pub fn pasteable(message: &str) -> String {
                 safe.extend(["`", word, "`"]);
                 rest = after;
             }
-            Some((words, after)) if !words.contains('\n') => {
+            Some((words, after)) => {
                 // The quotes of TOML stay, so that it can be copied.
                 let mut parts = words.split([' ', '"', '{', '}', '<']);
                 let is_toml = parts.all(|part| part.is_empty() || is_word(part));
@@ -33,7 +45,7 @@ pub fn pasteable(message: &str) -> String {
                 safe.extend(["‘", &quoted.unwrap_or_else(|| curl_quotes(words)), "’"]);
                 rest = after;
             }
-            _ => safe.push('‘'),
+            None => safe.push('‘'),
         }
     }
     safe.push_str(rest);

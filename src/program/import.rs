@@ -26,8 +26,7 @@ pub fn import(
     let info = program.info;
     let caller = Caller::from_env();
     let actor = caller.actor(false);
-    let call = format!("{command} {}", text::shell_word(file.as_str()));
-    loops::person_only(info, actor, &call, None)?;
+    loops::person_only(info, actor, command, None)?;
     let refused = |why: String, help: &str| {
         let message = format!("cannot import {}: {why}", text::printable(file));
         Failure::refuse(message, help)

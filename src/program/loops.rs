@@ -13,6 +13,9 @@ use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
 
+/// The longest typed line in a message, in characters.
+const MAX_LINE_CHARS: usize = 300;
+
 pub use super::locate::current_folder;
 
 /// Checks that every state folder above can be used. Otherwise loops in it would be overlooked.
@@ -117,22 +120,24 @@ pub fn find_or_newest(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, Lo
 pub fn person_only(
     info: &ProgramInfo,
     actor: Actor,
-    command: &str,
+    name: &str,
     id: Option<&str>,
 ) -> Result<(), Failure> {
     if actor == Actor::Person {
         return Ok(());
     }
-    let name = command.split(' ').next().unwrap_or(command);
     if let Ok((store, id)) = find(info, id) {
         attempts::note(&store, &id, actor, name, "only for the user");
     }
     let problem = format!("an agent may not run ‘{name}’");
-    let arguments = &command[name.len()..];
-    let id = id.map_or_else(String::new, |id| format!(" {}", text::one_line(id, 80)));
-    let call = info.command(&format!("{name}{id}{arguments}"));
-    let help = format!("ask the user to:{call}");
+    let help = format!("ask the user to:{}", info.command(&typed_line()));
     Err(Failure::refuse(problem, &help))
+}
+
+/// Returns the arguments of this process as words of a shell, such as `more --rounds 2`.
+pub(super) fn typed_line() -> String {
+    let words = std::env::args().skip(1).map(|word| text::shell_word(&word));
+    text::one_line(&words.collect::<Vec<_>>().join(" "), MAX_LINE_CHARS)
 }
 
 /// Opens a loop for a change, and prints the repairs.

@@ -54,7 +54,7 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
 pub(super) fn run(program: &Program, id: Option<&str>, label: &str) -> CommandResult {
     let info = program.info;
     let actor = Caller::from_env().actor(false);
-    loops::person_only(info, actor, "answer LABEL", id)?;
+    loops::person_only(info, actor, "answer", id)?;
     let held = loops::open_found(program, id)?;
     let id = held.raw().id().clone();
     let unchanged = next_action::unchanged(held.raw());

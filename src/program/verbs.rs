@@ -9,7 +9,6 @@ use super::extension::Variables;
 use super::settings::Settings;
 use super::{attempts, caller, loops, next_action, open_error, out, start};
 use crate::behaviours::ask::Answer;
-use crate::behaviours::loop_message;
 use crate::machine::table::FieldKind;
 use crate::machine::{Actor, EdgeAt, EdgeInfo, LoopHandle, Refusal, Refused, Requirement, Table};
 use crate::text;
@@ -226,11 +225,7 @@ fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failur
     let id = raw.id();
     let transition = name.replace('-', "_");
     if let Refusal::Actor(_) = &*refused.refusal {
-        let edge = info.table.edges_at(&transition, raw.phase()).next();
-        let call = edge.map_or_else(
-            || format!("{name} {id}"),
-            |edge| loop_message::verb_line(id.as_str(), &edge),
-        );
+        let call = loops::typed_line();
         let (problem, help) = if raw.actor() == Actor::Person {
             let call = format!("{} {call}", info.program);
             let help = format!("nothing was changed; tell the agent to run:\n    {call}");

@@ -47,7 +47,7 @@ impl Extension for Stages {
         let command = |name: &'static str, at: Group| Command::new(name).display_order(at.place());
         vec![
             command("next", Group::Information)
-                .about("Print the next instruction; changes nothing")
+                .about("Print the next instruction; does not change the pipeline")
                 .arg(arg!([LOOP] "The pipeline [default: the active one]"))
                 .arg(arg!(--json "As JSON")),
             command("validate", Group::Information)

@@ -134,7 +134,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
         return Ok(());
     }
     let actor = Caller::from_env().actor(request.flag("from_prompt"));
-    loops::person_only(INFO, actor, "start --anew", None)?;
+    loops::person_only(INFO, actor, "start", None)?;
 
     let moved = move_aside(store.root()).map_err(|error| {
         let message = format!("cannot move the earlier state and summaries aside: {error}");

@@ -169,7 +169,7 @@ impl Call {
     fn refuse_agent(&self) -> Result<(), Failure> {
         let is_loop = |id: &&str| loops::find(self.info, Some(id)).is_ok();
         let id = self.first().filter(is_loop);
-        loops::person_only(self.info, self.actor, &self.command, id)
+        loops::person_only(self.info, self.actor, &self.name, id)
     }
 
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
