@@ -365,6 +365,23 @@ fn modules_use_only_those_below() {
 }
 
 #[test]
+fn walks_open_few_files_and_all_exist() {
+    let page = read("docs/architecture.md");
+    for (title, most) in [("\n## A stop\n", 25), ("\n## A review\n", 22)] {
+        let (_, walk) = page.split_once(title).unwrap();
+        let lines = walk.lines().take_while(|line| !line.starts_with("## "));
+        let steps = lines.filter_map(|line| line.split_once(". `"));
+        let steps = steps.filter(|(number, _)| number.parse::<u8>().is_ok());
+        let files: Vec<&str> = steps
+            .map(|(_, step)| step.split('`').next().unwrap())
+            .collect();
+        assert!((20..=most).contains(&files.len()), "{files:?}");
+        let is_missing = |file: &&&str| !root().join(file).is_file();
+        assert_eq!(files.iter().find(is_missing), None);
+    }
+}
+
+#[test]
 fn every_variable_is_listed_and_no_other() {
     let mut read_by_us = variables(&read("machine.toml"));
     for folder in ["src", "engine/src", "plugin"] {
