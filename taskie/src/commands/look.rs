@@ -2,6 +2,7 @@
 
 use camino::Utf8DirEntry;
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
+use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::{locate, loops, open_error, out};
 use claudex_loop::store::{IdForm, LoopId};
 use claudex_loop::{Actor, Store, text};
@@ -109,14 +110,7 @@ impl Plan {
 /// caller's own. After a slash command, words that name no plan are for the agent, but not a lone
 /// one if the command takes nothing else.
 pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
-    let store = locate::for_start(call.info.state, &loops::current_folder()?);
-    let plans = store.root().join(".taskie/plans").read_dir_utf8();
-    let folders = plans.into_iter().flatten().flatten();
-    let folders = folders.filter(|entry| entry.path().is_dir());
-    let id = |entry: Utf8DirEntry| LoopId::parse(entry.file_name(), IdForm::Name).ok();
-    let mut ids: Vec<LoopId> = folders.filter_map(id).collect();
-    ids.sort();
-
+    let (store, ids) = plan_directories(call.info)?;
     let first = call.first();
     let directory = ids.iter().find(|id| Some(id.as_str()) == first);
     let takes_only_plan = ["more", "continue-plan"].contains(&&*call.name);
@@ -134,6 +128,32 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
         }
         _ => Err(failure),
     })
+}
+
+/// Returns the store of the working directory, and the ids of the plans that have a directory.
+fn plan_directories(info: &ProgramInfo) -> Result<(Store, Vec<LoopId>), Failure> {
+    let store = locate::for_start(info.state, &loops::current_folder()?);
+    let plans = store.root().join(".taskie/plans").read_dir_utf8();
+    let folders = plans.into_iter().flatten().flatten();
+    let folders = folders.filter(|entry| entry.path().is_dir());
+    let id = |entry: Utf8DirEntry| LoopId::parse(entry.file_name(), IdForm::Name).ok();
+    let mut ids: Vec<LoopId> = folders.filter_map(id).collect();
+    ids.sort();
+    Ok((store, ids))
+}
+
+/// Prints the status of plans that are no loops here, as in a clone, or `None` if there are loops.
+pub(super) fn status_without_loops(info: &ProgramInfo) -> Option<CommandResult> {
+    let (store, ids) = plan_directories(info).ok()?;
+    if ids.is_empty() || store.list().next().is_some() {
+        return None;
+    }
+    for id in ids {
+        out::line(&format!(
+            "Plan {id} was not started here. To take it up:\n    taskie continue-plan {id}"
+        ));
+    }
+    Some(Ok(Exit::Complete))
 }
 
 pub(super) fn next(call: &Call) -> CommandResult {

@@ -88,6 +88,9 @@ fn command(name: &'static str, about: &'static str) -> Command {
 
 /// Runs a command that only this program has.
 pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Option<CommandResult> {
+    if name == "status" && !arguments.get_flag("json") && !arguments.contains_id("id") {
+        return look::status_without_loops(program.info);
+    }
     arguments.try_contains_id(WORDS).ok()?;
     let call = Call::new(program.info, name, arguments);
     Some(match name {
