@@ -1,16 +1,40 @@
-//! `sweep` and `rollback`: inactive loops, or all loops of a project, move to the archive.
+//! `archive`, `sweep` and `rollback`: one loop, the inactive ones, or all loops of a project move to
+//! the archive.
 
 use std::time::SystemTime;
 
+use super::app::Program;
+use super::arguments::LoopArgs;
 use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
 use super::{loops, out, ownership};
-use crate::store::Store;
+use crate::store::{LoopId, Store};
 use crate::text;
 
 const MAX_NAMED_LOOPS: usize = 10;
+
+pub(super) fn archive(program: &Program, target: &LoopArgs) -> CommandResult {
+    let info = program.info;
+    loops::person_only(info, target.actor(), "archive", target.id.as_deref())?;
+    let (store, id) = loops::find(info, target.id.as_deref())?;
+    move_to_archive(&store, &id, "archived by the user")?;
+    out::line(&format!(
+        "To bring it back:{}",
+        info.command(&format!("resume {id}"))
+    ));
+    Ok(Exit::Complete)
+}
+
+fn move_to_archive(store: &Store, id: &LoopId, why: &str) -> Result<(), Failure> {
+    store.archive(id).map_err(Failure::refusal)?;
+    store.log(&format!("{id} {why}"));
+    let name = text::one_line(id.as_str(), 100);
+    let folder = text::printable(store.folder());
+    out::line(&format!("Loop {name} was moved to {folder}/archive/{name}"));
+    Ok(())
+}
 
 pub(super) fn sweep(info: &'static ProgramInfo) -> CommandResult {
     let stale_after = loops::settings_here(info)?.stale_after();
@@ -61,11 +85,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Comm
         )?;
     }
     for one in loops {
-        one.store.archive(&one.id).map_err(Failure::internal)?;
-        one.log("rolled back by the user");
-        let name = text::one_line(one.id.as_str(), 100);
-        let folder = text::printable(one.store.folder());
-        out::line(&format!("Loop {name} was moved to {folder}/archive/{name}"));
+        move_to_archive(&one.store, &one.id, "rolled back by the user")?;
     }
     Ok(Exit::Complete)
 }

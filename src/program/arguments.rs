@@ -88,6 +88,8 @@ pub(super) enum Command {
     Resume(LoopArgs),
     /// Pause a loop: no stop drives it until `resume`
     Pause(LoopArgs),
+    /// Move a loop to the archive, until `resume`
+    Archive(LoopArgs),
     /// Take a loop over into this session
     Adopt {
         #[command(flatten)]

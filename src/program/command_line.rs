@@ -134,7 +134,9 @@ fn is_offered(info: &ProgramInfo, command: &clap::Command) -> bool {
 fn group(command: &str) -> Group {
     match command {
         "personas" | "doctor" => Group::Information,
-        "resume" | "pause" | "adopt" | "import" | "rollback" | "answer" => Group::Person,
+        "resume" | "pause" | "archive" | "adopt" | "import" | "rollback" | "answer" => {
+            Group::Person
+        }
         "sweep" | "config" | "hooks" | "plugin" | "statusline" => Group::SetUp,
         _ if shows_loops(command) => Group::Information,
         _ => Group::Loops,

@@ -101,6 +101,7 @@ fn run(program: &Program, command: Command) -> CommandResult {
         Command::Answer { id, label } => question_answer::run(program, id.as_deref(), &label),
         Command::Resume(target) => ownership::resume(program, &target),
         Command::Pause(target) => ownership::pause(program, &target),
+        Command::Archive(target) => archive::archive(program, &target),
         Command::Adopt { target, yes } => ownership::adopt(program, &target, yes),
         Command::Import { file, id } => import::import(program, "import", &file, id.as_deref(), Ok),
         Command::Personas => display::personas(info),

@@ -35,9 +35,9 @@ pub(super) fn cancel_help(info: &ProgramInfo, id: &str, words: &str) -> Option<S
 fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
     Some(match error {
         Refusal::Loop { id, .. } => {
-            let rollback = info.command("rollback");
+            let archive = info.command(&format!("archive {id}"));
             cancel_help(info, id.as_str(), "cancel it (its files are kept)")
-                .unwrap_or_else(|| format!("archive every loop of the project:{rollback}"))
+                .unwrap_or_else(|| format!("move it to the archive:{archive}"))
         }
         Refusal::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
             format!("to bring it back:{}", info.command(&format!("resume {id}")))
@@ -83,7 +83,7 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
     let Some(store) = stores.iter().find(|store| store.folder() == folder) else {
         return format!("it is a loop of another project; see it with `{program} status` there");
     };
-    let help = match LoopId::parse(id, info.state.ids).map(|id| store.open(&id)) {
+    let (help, archive) = match LoopId::parse(id, info.state.ids).map(|id| store.open(&id)) {
         Ok(Ok(record)) => {
             let cancel = cancel_help(info, id, "\nto cancel it").unwrap_or_default();
             let session = Caller::from_env().session;
@@ -95,11 +95,17 @@ fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
                 "see it with `{program} status`; to take it over into this session:{adopt}{cancel}"
             );
         }
-        Ok(Err(error)) => explain(info, &error.into()),
-        Err(_) => "finish it with the program that began it".to_owned(),
+        Ok(Err(error)) => (explain(info, &error.into()), format!("archive {id}")),
+        // Only `rollback` finds a file whose name is not an id.
+        Err(_) => {
+            let help = "finish it with the program that began it";
+            (help.to_owned(), "rollback".to_owned())
+        }
     };
-    let rollback = info.command("rollback");
-    format!("{help}\nor archive every loop of the project:{rollback}")
+    format!(
+        "{help}\nor move it to the archive:{}",
+        info.command(&archive)
+    )
 }
 
 /// Returns the error of a command for a loop that could not be opened or started.

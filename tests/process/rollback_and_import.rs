@@ -83,7 +83,7 @@ fn loop_of_the_bash_plugin_is_imported() {
         &start.err,
         &format!("claudex-loop import .claude/claudex/{id}.state"),
     );
-    has(&start.err, "claudex-loop rollback");
+    has(&start.err, &format!("claudex-loop archive {id}"));
     lacks(&start.err, "claudex-loop cancel");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), old);
 

@@ -166,11 +166,16 @@ fn users_commands_are_refused_to_agents_and_journaled() {
         has(&ran.err, &format!("an agent may not run ‘{verb}"));
         has(&ran.err, &format!("/claudex:{verb}"));
     }
+    let archive = format!("archive {id}");
+    project.answers_in("s1", &archive, 1, "an agent may not run ‘archive’");
     assert_eq!(files(), before);
     let journal = project.journal(&id);
     let refused = journal.iter().filter(|entry| entry["note"] == "refused");
     let tried: Vec<_> = refused.map(|entry| &entry["data"]["tried"]).collect();
-    assert_eq!(tried, ["resume", "adopt", "rollback", "pause", "more"]);
+    assert_eq!(
+        tried,
+        ["resume", "adopt", "rollback", "pause", "more", "archive"]
+    );
     let ran = project.run_in_session("s1", "more --rounds 1").exits(1);
     let refusal = format!(
         "  × loop {id}: an agent may not run ‘more’\n  help: nothing was changed; ask the user to:\n            \

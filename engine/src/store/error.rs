@@ -132,7 +132,7 @@ impl StoreError {
             }
             Self::NotFound { .. } => "list the loops",
             Self::OtherMachine(_) => "use the program of that machine",
-            Self::Full { .. } => "archive the loop with the command rollback; its files are kept",
+            Self::Full { .. } => "move the loop to the archive with the command archive and its id",
         })
     }
 
