@@ -102,10 +102,7 @@ impl Extension for Taskie {
         };
         let directory = stops::directory(raw).unwrap_or_default();
         let next = next(&State::read(raw, &directory), &directory);
-        let mut step = format!(
-            "{} ({})\n    /taskie:continue-plan {id}",
-            next.step, next.row
-        );
+        let mut step = format!("{}\n    /taskie:continue-plan {id}", next.step);
         if is_task {
             step.extend(refused_commands(raw, &directory).map(|line| format!("\n{line}")));
         }

@@ -202,7 +202,7 @@ fn status_fits_one_screen_without_forged_reviews() {
         "0 of 1 subtasks of task 2",
         "reviews of plan: 1 FAIL, 2 PASS; task-1-code: 1 PASS; task-2-code: 1 PASS; ",
         "waits for: a task to be done",
-        "complete-task: do task 2 with all of its subtasks (C20)\n    /taskie:continue-plan billing",
+        "complete-task: do task 2 with all of its subtasks\n    /taskie:continue-plan billing",
     ] {
         has(&output, part);
     }
