@@ -146,13 +146,13 @@ pub(super) enum Command {
     /// Answer a hook of Claude Code: one JSON value on stdin, one on stdout
     #[command(hide = true)]
     Hook {
-        /// The hook
+        /// The event
         hook: Hook,
     },
     /// Read and change state files, for scripts
     #[command(hide = true)]
     State {
-        /// The helper
+        /// new-id, valid-id, write, get, set, move, sweep, find, counts, persona, persona-label
         helper: String,
         /// The arguments of the helper
         #[arg(allow_hyphen_values = true)]

@@ -83,7 +83,8 @@ pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> Co
         _ => {
             let count = arguments.len();
             let problem = format!("cannot run ‘state {helper}’ with {count} arguments");
-            return Err(failure(Exit::Usage, problem));
+            let help = format!("to see the helpers:\n    {} state --help", info.program);
+            return Err(Failure::with_help(Exit::Usage, problem, &help));
         }
     };
     if let Some(value) = &value {

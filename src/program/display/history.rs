@@ -15,7 +15,7 @@ use crate::program::exit::{CommandResult, Exit};
 use crate::program::{loops, open_error, out, rounds};
 use crate::review::findings::Counts;
 use crate::review::runs::{self, Run};
-use crate::store::{ChangeEntry, Entry, NoteEntry};
+use crate::store::{ChangeEntry, Entry, NoteEntry, to_plain};
 use crate::{template, text};
 
 const MAX_LINE_CHARS: usize = 500;
@@ -111,7 +111,23 @@ impl LoopHistory {
             let edge = rounds::edges_of(self.table, change).into_iter().next();
             reasons.extend(edge.map(|edge| edge.doc.trim_end_matches('.').to_owned()));
         }
+        if ["edit", "set-field"].contains(&&*change.what) {
+            reasons.extend(self.edits(change));
+        }
         reasons.join("; ")
+    }
+
+    /// Returns the fields of the machine that a change set, each with its value.
+    fn edits(&self, change: &ChangeEntry) -> Vec<String> {
+        let before = self.changes().find(|one| one.revision + 1 == change.revision);
+        let fields = self.table.state.declared.iter();
+        let fields = fields.filter(|field| !field.is_engine_field());
+        let edited = fields.filter_map(|field| {
+            let value = change.field(field.name)?;
+            let is_same = before?.field(field.name) == Some(value);
+            (!is_same).then(|| format!("{}: {}", field.name, to_plain(value)))
+        });
+        edited.collect()
     }
 
     /// Returns the author of a change: `the hook`, `the agent`, `the user`, `the run command`.

@@ -48,7 +48,7 @@ pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Co
     let facts = json!({
         "program": info.program,
         "version": program.version,
-        "written": Timestamp::now(),
+        "written": format!("{:.0}", Timestamp::now()),
         "about": text::one_line(&about.unwrap_or_default(), 300),
         "loop": loop_facts::facts(program, &*held, &settings),
         "path": timeline(raw, &past),
