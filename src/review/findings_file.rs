@@ -69,7 +69,7 @@ fn render_titled(title: &str, findings: &[Finding]) -> String {
                 match line.trim() {
                     "-" => {}
                     // A detail that begins with "[High]" would be read as a finding.
-                    line if answer::is_rated_item(line) => {
+                    line if answer::is_rated_below(&line[2..], finding.severity) => {
                         let _ = writeln!(out, "  - \"{}\"", &line[2..]);
                     }
                     _ => out.push_str(&line),

@@ -119,7 +119,9 @@ impl LoopHistory {
 
     /// Returns the fields of the machine that a change set, each with its value.
     fn edits(&self, change: &ChangeEntry) -> Vec<String> {
-        let before = self.changes().find(|one| one.revision + 1 == change.revision);
+        let before = self
+            .changes()
+            .find(|one| one.revision + 1 == change.revision);
         let fields = self.table.state.declared.iter();
         let fields = fields.filter(|field| !field.is_engine_field());
         let edited = fields.filter_map(|field| {

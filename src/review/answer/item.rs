@@ -24,19 +24,6 @@ pub(super) fn lines(block: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the text below the first line of a list item, without the indentation of its first line.
-pub(super) fn text_below(block: &str) -> String {
-    let lines = block.lines().skip(1);
-    let indent = |line: &str| line.len() - line.trim_start().len();
-    let width = lines
-        .clone()
-        .find(|line| !line.trim().is_empty())
-        .map_or(0, indent);
-    lines
-        .map(|line| line[width.min(indent(line))..].to_owned() + "\n")
-        .collect()
-}
-
 /// Returns the text behind `-`, `*`, `+`, `1.` or `1)`.
 pub(super) fn bullet(line: &str) -> Option<&str> {
     let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -59,11 +46,6 @@ pub(super) fn other_bullet(line: &str) -> Option<&str> {
     (line.strip_prefix(sign))
         .or_else(|| line.strip_prefix("\u{2013} "))
         .or(is_counter.then_some(text))
-}
-
-/// Returns whether a text is a question, a quotation or struck out, and so states nothing.
-pub(super) fn is_doubtful(text: &str) -> bool {
-    text.contains(['>', '<', '|', '?', '"', '~'])
 }
 
 /// Returns the finding that an item is.

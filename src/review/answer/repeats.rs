@@ -32,3 +32,13 @@ pub(super) fn without_repeats(mut findings: Findings, summary: &[usize]) -> Find
     });
     findings
 }
+
+/// Returns whether a text names one of so many findings by its number: `the skip path (#1)`.
+pub(super) fn names_finding(text: &str, count: usize) -> bool {
+    let is_finding = |after: &str| {
+        let digits = after.split(|c: char| !c.is_ascii_digit()).next();
+        let number = digits.and_then(|digits| digits.parse::<usize>().ok());
+        number.is_some_and(|number| (1..=count).contains(&number))
+    };
+    text.split('#').skip(1).any(is_finding)
+}

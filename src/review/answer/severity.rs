@@ -31,7 +31,9 @@ pub(super) const FILLERS: &str = "severity priority level risk impact issue find
 pub(super) const TASK_WORDS: &str = "fix fixed address change bug be have for improvement improved before merge \
                           merging soon open if assumption";
 /// Characters between a severity and the text after it.
-const MARKS: [char; 9] = [']', ')', ':', '*', '_', '`', '|', '\u{2013}', '\u{2014}'];
+const MARKS: [char; 8] = [']', ')', ':', '*', '_', '|', '\u{2013}', '\u{2014}'];
+/// Marks of bold text and italics.
+const BOLD_MARKS: [char; 2] = ['*', '_'];
 /// Characters between them and the text.
 const GAPS: [char; 8] = [' ', '\t', ':', '-', '|', '\u{2013}', '\u{2014}', '\u{fe0f}'];
 /// Characters that separate the pieces of a line.
@@ -48,7 +50,7 @@ pub(super) const MAX_WORDS_BYTES: usize = 120;
 /// Returns whether one of these lists has a lowercase word, alone or as a plural.
 pub(super) fn is_among(word: &str, lists: &[&str]) -> bool {
     let singular = word.strip_suffix('s').unwrap_or(word);
-    let mut known = lists.iter().flat_map(|list| list.split_whitespace());
+    let mut known = lists.iter().flat_map(|list| list.split(' '));
     known.any(|one| one == word || one == singular)
 }
 
@@ -176,11 +178,9 @@ fn begins_with_name(text: &str) -> bool {
 }
 
 /// Returns whether a line is an item such as `- [High] text`. `- high: 10` is a line of YAML.
-pub(in crate::review) fn is_rated_item(line: &str) -> bool {
-    let text = item::bullet(line.trim_start()).unwrap_or_default();
-    !text.starts_with(|c: char| c == '#' || c.is_lowercase())
-        && begins_with_name(text)
-        && front_label(text).is_some()
+pub(super) fn is_rated_item(line: &str) -> bool {
+    item::bullet(line.trim_start())
+        .is_some_and(|text| !text.starts_with('#') && is_rated_line(text))
 }
 
 /// Returns whether a line such as `High: text` or `[High] text` is a finding also within a text.
@@ -201,33 +201,26 @@ pub(super) fn is_bracketed(line: &str) -> bool {
     )
 }
 
-/// Returns whether a line of a quotation or of code looks like a finding.
-pub(super) fn is_like_finding(line: &str) -> bool {
-    let is_severity = |text: &str| severity_words(text).is_some();
-    let line = item::bullet(line)
-        .filter(|_| !line.starts_with(['-', '*', '+']))
-        .unwrap_or(line);
-    let alerts = ["[!CAUTION]", "[!WARNING]", "[!IMPORTANT]"];
-    match line.chars().next() {
-        _ if alerts.iter().any(|alert| line.starts_with(alert)) => true,
-        _ if stated_severities(line).next().is_some() => true,
-        Some('#') => is_severity(line),
-        Some('-' | '*' | '+' | '[') => label(line).is_some(),
-        Some('|') => line.split('|').any(is_severity),
-        _ => is_rated_line(line),
-    }
-}
-
-/// Returns whether a line of prose states a finding in no form that counts: `Issue: text`,
-/// `text (High)`.
+/// Returns whether a line of prose, a quotation or code states a finding in a form that does not
+/// count there: `Issue: text`, `text (High)`, `## High`.
 pub(super) fn states_finding(line: &str) -> bool {
-    let plain = words(line.split_once(':').map_or("", |(name, _)| name));
-    is_bracketed(line)
-        || line.starts_with('|') && is_like_finding(line)
-        || matches!(
-            plain.trim(),
-            "issue" | "problem" | "bug" | "concern" | "todo"
-        )
+    let name = words(line.split_once(':').map_or("", |(name, _)| name));
+    let is_named = is_among(name.trim(), &["issue problem bug concern todo"]);
+    let alerts = ["[!CAUTION]", "[!WARNING]", "[!IMPORTANT]"];
+    let is_severity = |text: &str| severity_words(text).is_some();
+    match line.chars().next() {
+        Some('#') => is_severity(line),
+        Some('|') => line.split('|').any(is_severity),
+        _ if is_severity(line) => stated_severity(line).is_some(),
+        Some('-' | '*' | '+' | '[' | '0'..='9') if label(line).is_some() => true,
+        _ => {
+            alerts.iter().any(|alert| line.starts_with(alert))
+                || stated_severities(line).next().is_some()
+                || is_bracketed(line)
+                || is_rated_line(line)
+                || is_named
+        }
+    }
 }
 
 /// Returns whether an item names a part of the finding above: `**Fix:** text`.
@@ -239,14 +232,24 @@ pub(super) fn is_part(text: &str) -> bool {
     is_short && !name.is_empty() && (text.starts_with("**") || is_among(plain.trim(), &[known]))
 }
 
-/// Returns whether a text below a finding is a remark such as `Suggestion: text`.
-pub(super) fn is_remark(text: &str) -> bool {
-    !begins_with_name(text) && front_label(text).is_some()
+/// Returns whether an item below a finding is one of its own, not a remark such as
+/// `Suggestion: text`: it begins or ends with the name of a severity, states one, or is heavier.
+pub(in crate::review) fn is_rated_below(text: &str, above: Severity) -> bool {
+    let is_named = || is_rated_line(text) || is_bracketed(text);
+    let is_rated = || is_named() || stated_severities(text).next().is_some();
+    let own = label(text).filter(|_| !text.starts_with('#'));
+    own.is_some_and(|(own, _)| own < above || is_rated())
+}
+
+/// Returns whether a heading begins with a severity as a title does: `Critical: fix these first`.
+pub(super) fn is_title_label(text: &str) -> bool {
+    let text = text.trim_start_matches(BOLD_MARKS);
+    text.starts_with(char::is_alphanumeric) && begins_with_name(text)
 }
 
 /// Splits `[High] text`, `2. Must fix - text`, `Severity: High - text`, `\u{1f534} text`.
 fn front_label(text: &str) -> Option<(Severity, &str)> {
-    let is_open = |c: char| !c.is_alphanumeric() && c != '"' && sign(c).is_none();
+    let is_open = |c: char| !c.is_alphanumeric() && !matches!(c, '"' | '`') && sign(c).is_none();
     let inner = text.trim_start_matches(is_open);
     let open = inner.strip_prefix("x] ").unwrap_or(inner);
     let word = open.split(' ').next().unwrap_or_default();
@@ -257,25 +260,37 @@ fn front_label(text: &str) -> Option<(Severity, &str)> {
     // `Severity:` alone is not a severity yet.
     let is_filler = |word: &str| is_number(word) || is_among(word, &[FILLERS]);
     let is_over = |end: &usize| !words(&open[..*end]).split_whitespace().all(is_filler);
-    let end = marks.chain(dashes).filter(is_over).min();
     let ends = [
         open.chars().next().and_then(sign).and(reach.find(' ')),
-        end,
+        marks.chain(dashes).filter(is_over).min(),
         Some(word.len()).filter(|_| is_loud),
     ];
-    let end = ends
-        .into_iter()
-        .flatten()
-        .find_map(|end| Some((severity_in(&open[..end])?, end)));
+    let mut ends = ends.into_iter().flatten();
     // The name of a part of a finding has a capital.
     let comment = open
         .starts_with(COMMENT)
-        .then_some((Severity::High, COMMENT.len()));
-    let (severity, end) = end.or(comment)?;
+        .then_some((Severity::High, COMMENT.len() - 1));
+    let named = ends.find_map(|end| Some((severity_in(&open[..end])?, end)));
+    let (severity, end) = named.or(comment)?;
     let rest = open[end..]
         .trim_start_matches(MARKS)
         .trim_start_matches(GAPS);
-    (!rest.is_empty()).then_some((severity, rest))
+    if rest.is_empty() {
+        return None;
+    }
+    // `**Minor** versions` may be a low finding, or about versions. `**P2** text` is clear, and so
+    // is `**Low** (line 3): text`.
+    let after = open[end..].trim_start_matches(BOLD_MARKS);
+    let is_bold = after.len() < open[end..].len();
+    let in_brackets = after.trim_start().strip_prefix('(');
+    let after = in_brackets
+        .and_then(|inside| Some(inside.split_once(')')?.1))
+        .unwrap_or(after);
+    let is_apart = after.trim_start().starts_with(MARKS) || after.trim_start().starts_with('-');
+    if is_bold && !is_apart && !open[..end].contains(|c: char| c.is_ascii_digit()) {
+        return Some((Severity::High, text));
+    }
+    Some((severity, rest))
 }
 
 /// Splits `text (High)`, `text (severity: high). More`, `F1 [P1] text`.
@@ -301,6 +316,7 @@ fn bracket_label(text: &str) -> Option<(Severity, &str)> {
 fn piece_label(text: &str) -> Option<(Severity, &str)> {
     let pieces = text.split(" - ").flat_map(|part| part.split(PIECE_MARKS));
     let (severity, piece) = pieces
+        .filter(|piece| piece.len() < text.len())
         .filter_map(|piece| Some((severity_in(piece)?, piece)))
         .min()?;
     let is_gap = |c: char| c == ' ' || c == '-' || PIECE_MARKS.contains(&c);
@@ -312,11 +328,6 @@ fn piece_label(text: &str) -> Option<(Severity, &str)> {
 /// Returns the severities that the lines and sentences of a text state.
 pub(super) fn stated_severities(text: &str) -> impl Iterator<Item = Severity> {
     text.split(['\n', '.']).filter_map(stated_severity)
-}
-
-/// Returns the only one of these severities.
-pub(super) fn only(mut severities: impl Iterator<Item = Severity>) -> Option<Severity> {
-    severities.next().filter(|_| severities.next().is_none())
 }
 
 /// Returns whether a text is the name of a severity's line or column.

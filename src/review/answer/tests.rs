@@ -1,10 +1,10 @@
 mod clean_forms;
 
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
-use crate::review::findings::Counts;
+use crate::review::findings::{Counts, Finding, Severity};
 
 const ONE: &str = r#"{"verdict":"findings","findings":[{"severity":"high","what":"no way back",
     "recommendation":"write one","file":null,"line":3,"patch":null}]}"#;

@@ -1,6 +1,5 @@
 use super::super::read;
-use super::*;
-use crate::review::findings::Counts;
+use crate::review::findings::{Counts, Finding};
 
 fn counts(text: &str) -> (usize, usize, usize) {
     let Counts { high, medium, low } = Counts::new(&findings(text));
