@@ -77,6 +77,7 @@ impl Racer {
     }
 
     /// Does the work of the process.
+    #[expect(clippy::print_stdout, reason = "the lines are read by the test")]
     fn run(root: &Utf8Path) {
         let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home(root));
         let mut lines = std::io::stdin().lines().map(Result::unwrap);
