@@ -1,5 +1,7 @@
 //! The next action in a loop of any machine, and the commands that change it.
 
+use serde_json::{Value as Json, json};
+
 use super::app::Program;
 use super::exit::with_help;
 use super::extension::NextAction;
@@ -8,127 +10,83 @@ use super::rounds;
 use crate::behaviours::loop_message::{self, AvailableVerb};
 use crate::behaviours::observe::require_file;
 use crate::machine::LoopHandle;
-use crate::machine::table::BehaviourInfo;
 use crate::machine::{Actor, EdgeAt, LoopFacts as _, PhaseDeclaration as _, Raw, Requirement};
+use crate::message::{Message, Render as _};
 use crate::review::ReviewSpec;
 use crate::review::evidence::Round;
 use crate::review::subject::{self, SubjectText};
-use crate::text;
+use crate::{template, text};
 
 const MAX_COMMANDS: usize = 6;
+
+/// The text whose first line is what a loop waits for; the rest is the next step.
+const NEXT_ACTION: Message = template!("next_action.txt");
 
 pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
     let info = program.info;
     let raw = held.raw();
     let phase = raw.phase_info();
-    if phase.terminal {
-        return NextAction::new("nothing", "nothing: the loop is over");
-    }
-    if raw.store().is_paused(raw.id()) {
-        let resume = info.command(&format!("resume {}", raw.id()));
-        let next = format!("the user continues it:{resume}");
-        return NextAction::new("the user, who paused it", next);
-    }
-    let violations = raw.violations();
-    if !violations.is_empty() {
-        let plain = |one: &String| text::one_line(one, 300).trim_end_matches('.').to_owned();
-        let violations: Vec<String> = violations.iter().map(plain).collect();
-        let fix = format!("a fix of these violations: {}", violations.join("; "));
-        return NextAction::new(fix, "fix that, then end the turn");
-    }
-    if let Some(own) = program.extension.next_action(held) {
+    let is_paused = raw.store().is_paused(raw.id());
+    let plain = |one: &String| text::one_line(one, 300).trim_end_matches('.').to_owned();
+    let violations: Vec<String> = raw.violations().iter().map(plain).collect();
+    let is_open = !phase.terminal && !is_paused && violations.is_empty();
+    if is_open && let Some(own) = program.extension.next_action(held) {
         return own;
     }
-    if let Some(spec) = phase.review() {
-        return run_review(info, raw, spec);
-    }
+    let review = phase.review().filter(|_| is_open);
     let question = program.question(held);
-    if let Some(behaviour) = &phase.on_stop {
-        let ends_turn = match behaviour.name {
-            "require-file" => return write_file(raw, behaviour),
-            "approve" | "announce" => true,
-            "ask" => question == Ok(None),
-            _ => false,
-        };
-        if ["run", "wait-for"].contains(&behaviour.name) {
-            let event = loop_message::awaited_event(raw, None);
-            return NextAction::new(event, "end the turn: the next stop looks again");
-        }
-        if ends_turn {
-            let next = "do what the loop said last, then end the turn";
-            return NextAction::new("the agent, to end its turn", next);
-        }
-    }
+    let has_question = question != Ok(None);
     let asked = question.ok().flatten();
     let mut commands = Vec::from_iter(asked.as_ref().map(|_| loop_message::answer_line(raw)));
     commands.extend(open_commands(info, raw, |verb| verb.person));
-    let next = if commands.is_empty() {
-        text::one_line(phase.doc, 200)
-    } else {
-        format!("the user continues it:{}", text::command_lines(&commands))
-    };
-    NextAction::new(loop_message::awaited_event(raw, asked.as_ref()), next)
+    let behaviour = phase.on_stop.as_ref();
+    let parameter = |name| behaviour.and_then(|one| one.parameter(name));
+    let path = parameter("path");
+    let before = parameter("before").unwrap_or_default();
+    let file = path.map(|path| require_file(raw, path, before));
+    let facts = json!({
+        "program": info.program,
+        "id": raw.id().as_str(),
+        "is_over": phase.terminal,
+        "resume": is_paused.then(|| info.command(&format!("resume {}", raw.id()))),
+        "violations": violations.join("; "),
+        "review": review.map(|spec| review_facts(raw, spec)),
+        "behaviour": behaviour.map(|one| one.name),
+        "file": path.map(|path| text::printable(raw.fill(path))),
+        "is_written": file.is_some_and(|file| file.is_ok_and(|file| file.seen)),
+        "event": loop_message::awaited_event(raw, asked.as_ref()),
+        "has_question": has_question,
+        "commands": text::command_lines(&commands),
+        "doc": phase.doc,
+    });
+    let rendered = NEXT_ACTION.render(&facts);
+    let text = rendered.unwrap_or_else(|error| error.to_string());
+    let text = text.trim_end();
+    let (waits_for, next) = text.split_once('\n').unwrap_or((text, ""));
+    NextAction::new(waits_for, next)
 }
 
-fn end_turn(why: &str) -> NextAction {
-    NextAction::new("the agent, to end its turn", format!("end the turn: {why}"))
-}
-
-fn write_file(raw: &Raw, behaviour: &BehaviourInfo) -> NextAction {
-    let path = behaviour.parameter("path").unwrap_or_default();
-    let before = behaviour.parameter("before").unwrap_or_default();
-    let name = text::printable(raw.fill(path));
-    if require_file(raw, path, before).is_ok_and(|is_written| is_written.seen) {
-        return end_turn(&format!("{name} is written"));
-    }
-    let next = format!("write {name}, then end the turn");
-    NextAction::new(format!("the agent, to write {name}"), next)
-}
-
-fn run_review(info: &ProgramInfo, raw: &Raw, spec: &ReviewSpec) -> NextAction {
-    let review = format!("{} review {}", info.program, raw.id());
-    let of = rounds::name(raw, spec);
-    if raw.store().is_running(raw.id()) {
-        let next = format!("follow it:\n    {review} --follow");
-        return NextAction::new(format!("the review of {of}, which is running"), next);
-    }
-    if let Some(edge) = decided(raw) {
-        let to = raw.table().phases[edge.to].name;
-        return end_turn(&format!("the loop continues with {to}"));
-    }
+fn review_facts(raw: &Raw, spec: &ReviewSpec) -> Json {
     let round = Round::read(raw, spec).ok();
     let verdict = round.as_ref().and_then(Round::verdict);
-    let blocks = |run| round.as_ref().is_some_and(|round| round.blocks(run));
-    if verdict.is_none()
-        && !subject::has_changes(raw, spec)
-        && let Err(error) = SubjectText::read(raw, spec, false)
-    {
-        let what = format!("{}, which cannot be reviewed", subject::title(raw, spec));
-        return NextAction::new(what, with_help(&error));
+    let has_changes = subject::has_changes(raw, spec);
+    let mut problem = None;
+    if verdict.is_none() && !has_changes {
+        let error = SubjectText::read(raw, spec, false).err();
+        problem = error.map(|error| with_help(&error));
     }
-    match verdict {
-        None => NextAction::new(
-            format!("the review of {of}"),
-            format!("run the review:\n    {review}"),
-        ),
-        Some(run) if run.findings().is_empty() => end_turn("the reviewer found nothing"),
-        Some(run) if !blocks(run) => end_turn("nothing that the reviewer found blocks"),
-        Some(_) if subject::has_changes(raw, spec) => NextAction::new(
-            format!("the agent, to read the findings of {of}"),
-            "read the findings and end the turn",
-        ),
-        Some(_) => {
-            let subject = subject::title(raw, spec);
-            let edges = raw.open_edges().into_iter().filter(is_mark);
-            let commands = edges.map(|edge| loop_message::command_line(raw, &edge));
-            let marks: String = commands.map(|mark| format!(", or:\n    {mark}")).collect();
-            let next = format!("revise {subject} and end the turn{marks}");
-            NextAction::new(
-                format!("the agent, to deal with the findings of {of}"),
-                next,
-            )
-        }
-    }
+    let marks = raw.open_edges().into_iter().filter(is_mark);
+    json!({
+        "name": rounds::name(raw, spec),
+        "subject": subject::title(raw, spec),
+        "has_changes": has_changes,
+        "is_running": raw.store().is_running(raw.id()),
+        "continues_with": decided(raw).map(|edge| raw.table().phases[edge.to].name),
+        "problem": problem,
+        "findings": verdict.map(|run| run.findings().len()),
+        "blocks": verdict.is_some_and(|run| round.as_ref().is_some_and(|round| round.blocks(run))),
+        "marks": marks.map(|edge| loop_message::command_line(raw, &edge)).collect::<Vec<_>>(),
+    })
 }
 
 /// Returns whether an agent declares by this edge that no finding is open.
