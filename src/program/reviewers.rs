@@ -18,18 +18,6 @@ use crate::text;
 /// The reviewers that `auto` tries, in this order.
 pub const AUTO: [&str; 2] = ["codex", "claude"];
 
-fn client(name: &str, shown: String, settings: ReviewerSettings, all: &Settings) -> Client {
-    Client {
-        name: name.to_owned(),
-        shown,
-        limits: Limits {
-            timeout: settings.timeout.unwrap_or(all.limits.timeout).0,
-            idle: settings.idle_timeout.unwrap_or(all.limits.idle_timeout).0,
-        },
-        settings,
-    }
-}
-
 /// Returns the reviewer and model that a loop's phase prefers in its round.
 fn preferred(raw: &Raw, spec: &ReviewSpec) -> Option<(String, Option<String>)> {
     let turn = usize::try_from(raw.count(spec.round).saturating_sub(1)).unwrap_or(usize::MAX);
@@ -52,45 +40,51 @@ pub fn choose(
     root: &Utf8Path,
 ) -> Result<Vec<Client>, Failure> {
     let name = name.unwrap_or(&settings.reviewer).trim();
-    if name == "auto" {
-        return Ok(choose_installed(review, settings, root));
-    }
-    if let Some(found) = settings.reviewers.get(name) {
-        let client = client(name, name.to_owned(), found.clone(), settings);
-        return Ok(vec![client]);
-    }
-    let problem = settings.unknown_reviewer(name);
-    let (message, help) = problem.split_once('\n').unwrap_or_default();
-    Err(Failure::with_help(Exit::Usage, message, help))
-}
-
-/// Returns the installed reviewers of `auto`, or `lint` alone.
-fn choose_installed(
-    review: Option<(&Raw, &ReviewSpec)>,
-    settings: &Settings,
-    root: &Utf8Path,
-) -> Vec<Client> {
+    let is_auto = name == "auto";
+    let review = review.filter(|_| is_auto);
     let preferred = review.and_then(|(raw, spec)| preferred(raw, spec));
     let first = preferred.as_ref().map(|(name, _)| name.as_str());
-    let others = AUTO.into_iter().filter(|name| Some(*name) != first);
-    let mut names: Vec<&str> = first.into_iter().chain(others).collect();
-    names.retain(|name| {
-        let reviewer = settings.reviewers.get(*name);
-        reviewer.is_some_and(|reviewer| is_installed(reviewer, root))
-    });
-    if names.is_empty() {
-        names.push("lint");
+    let mut names = vec![name];
+    if is_auto {
+        let others = AUTO.into_iter().filter(|name| Some(*name) != first);
+        names = first.into_iter().chain(others).collect();
+        names.retain(|name| {
+            let reviewer = settings.reviewers.get(*name);
+            reviewer.is_some_and(|reviewer| is_installed(reviewer, root))
+        });
+        if names.is_empty() {
+            names.push("lint");
+        }
     }
     let clients = names.into_iter().map(|name| {
-        let mut found = settings.reviewers[name].clone();
-        let mut label = format!("{name} (auto)");
+        let Some(reviewer) = settings.reviewers.get(name) else {
+            let problem = settings.unknown_reviewer(name);
+            let (message, help) = problem.split_once('\n').unwrap_or_default();
+            return Err(Failure::with_help(Exit::Usage, message, help));
+        };
+        let mut reviewer = reviewer.clone();
+        let mut shown = name.to_owned();
+        if is_auto {
+            shown += " (auto)";
+        }
         if let Some((_, model)) = preferred.as_ref().filter(|(first, _)| first == name) {
-            found.model = found.model.or(model.clone());
-            if let Some(model) = &found.model {
-                label = format!("{name} (auto, {})", text::one_line(model, 60));
+            reviewer.model = reviewer.model.or(model.clone());
+            if let Some(model) = &reviewer.model {
+                shown = format!("{name} (auto, {})", text::one_line(model, 60));
             }
         }
-        client(name, label, found, settings)
+        Ok(Client {
+            name: name.to_owned(),
+            shown,
+            limits: Limits {
+                timeout: reviewer.timeout.unwrap_or(settings.limits.timeout).0,
+                idle: reviewer
+                    .idle_timeout
+                    .unwrap_or(settings.limits.idle_timeout)
+                    .0,
+            },
+            settings: reviewer,
+        })
     });
     clients.collect()
 }
