@@ -69,7 +69,13 @@ pub(super) enum Command {
     #[command(alias = "history", mut_arg("id", |id| id.help("The loop; without one, all are listed")))]
     Journal(ShowArgs),
     /// Print everything about a loop on one page, as HTML or JSON
-    Report(Report),
+    Report {
+        #[command(flatten)]
+        target: LoopArgs,
+        /// The format: a page for a browser, or its facts for programs
+        #[arg(long, value_parser = ["html", "json"], default_value = "html")]
+        format: String,
+    },
     /// Review the round that a loop is in, or follow its review
     Review(Review),
     /// Run the commands that verify the work
@@ -195,23 +201,6 @@ pub(super) struct ShowArgs {
     pub(super) target: LoopArgs,
     #[command(flatten)]
     pub(super) format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Report {
-    #[command(flatten)]
-    pub(super) target: LoopArgs,
-    /// The format
-    #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
-    pub(super) format: ReportFormat,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(super) enum ReportFormat {
-    /// A page for a browser
-    Html,
-    /// The facts as JSON, for programs
-    Json,
 }
 
 /// Text or JSON.

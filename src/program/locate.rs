@@ -152,18 +152,6 @@ impl StateFolders {
         loops
     }
 
-    /// Returns the loop that was changed last. Opens no older one.
-    pub(super) fn last_changed(&self) -> Option<FoundLoop> {
-        let found = self.stores.iter().filter_map(|store| {
-            let listed = store.list().find(|one| store.is_for(one.root.as_deref()))?;
-            Some(FoundLoop {
-                store: store.clone(),
-                listed,
-            })
-        });
-        found.min_by_key(|one| Reverse(one.modified))
-    }
-
     /// Returns the active loops, sorted by whether they open, have a session, and by newest change.
     pub(super) fn active(&self) -> Vec<FoundLoop> {
         let mut loops = self.list(Store::list_active);

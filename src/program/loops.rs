@@ -97,7 +97,13 @@ pub(super) fn newest(info: &ProgramInfo) -> Result<Vec<(Store, LoopId)>, Failure
     let folders = StateFolders::find_here(info.state)?;
     let mut loops = folders.newest(Store::list_active);
     if loops.is_empty() {
-        loops.extend(folders.last_changed());
+        // An older loop is not read.
+        let newest_of = |store: &Store| {
+            let mut listed = store.list();
+            Vec::from_iter(listed.find(|one| store.is_for(one.root.as_deref())))
+        };
+        loops = folders.newest(newest_of);
+        loops.truncate(1);
     }
     Ok(loops.into_iter().map(FoundLoop::into_parts).collect())
 }

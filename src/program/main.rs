@@ -94,7 +94,7 @@ fn run(program: &Program, command: Command) -> CommandResult {
         Command::Status(look) => display::status(program, &look),
         Command::List(format) => display::list(info, format.json),
         Command::Journal(look) => display::journal(program, &look),
-        Command::Report(report) => display::report(program, &report),
+        Command::Report { target, format } => display::report(program, &target, &format),
         Command::Review(arguments) => review::review(program, &arguments),
         Command::Verify(target) => review::verify(program, target.id.as_deref()),
         Command::Use { id } => ownership::choose(program, &id),

@@ -26,28 +26,22 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
         .session_id
         .as_deref()
         .filter(|_| !answers.is_empty())?;
-    // The answer is for the loop that asked, even if a stop would drive another.
-    let mut output = HookOutput::default();
     let mut loops = StateFolders::find_for_hook(info.state, input).active();
     loops.retain(|one| one.is_usable() && one.owner().is_none_or(|owner| owner == session));
-    for found in loops {
-        match take(program, &found, session, &answers, &mut output) {
-            Ok(false) => {}
-            Ok(true) => break,
-            Err(problem) => {
-                let problem = text::note(&problem, 300);
-                found.log(&format!("answer: {problem}"));
-                let id = &found.id;
-                let line = info.line(&format!("the answer did not change loop {id}: {problem}"));
-                return Some(HookOutput {
-                    agent_note: Some(line.clone()),
-                    user_note: Some(line),
-                    ..HookOutput::default()
-                });
-            }
-        }
-    }
-    Some(output)
+    // The answer is for the loop that asked, even if a stop would drive another.
+    loops.iter().find_map(|found| {
+        take(program, found, session, &answers).unwrap_or_else(|problem| {
+            let problem = text::note(&problem, 300);
+            found.log(&format!("answer: {problem}"));
+            let id = &found.id;
+            let line = info.line(&format!("the answer did not change loop {id}: {problem}"));
+            Some(HookOutput {
+                agent_note: Some(line.clone()),
+                user_note: Some(line),
+                ..HookOutput::default()
+            })
+        })
+    })
 }
 
 /// `answer`: takes the answer that the user typed in a terminal.
@@ -82,45 +76,43 @@ pub(super) fn run(program: &Program, id: Option<&str>, label: &str) -> CommandRe
     Ok(Exit::Complete)
 }
 
-/// Takes the first answer to the question of a loop, and binds it to the session. Returns whether
-/// one exists.
+/// Takes the first answer to the question of a loop, and binds it to the session. Returns `None` if
+/// no answer is for this loop.
 fn take(
     program: &Program,
     found: &FoundLoop,
     session: &str,
     answers: &[DialogAnswer],
-    output: &mut HookOutput,
-) -> Result<bool, String> {
+) -> Result<Option<HookOutput>, String> {
     let info = program.info;
     let id = &found.id;
     let held = program
         .app
         .open(&found.store, id, Actor::Person)
         .map_err(|error| error.to_string())?;
-    let repairs = held.raw().record().repairs();
-    if !repairs.is_empty() {
-        output.user_note = Some(info.line(&format!("loop {id}: {}", repairs.join("; "))));
-    }
+    let repairs = held.raw().record().repairs().join("; ");
     // The next stop reports a question that cannot be asked.
     let Some(asked) = program.question(&*held).ok().flatten() else {
-        return Ok(false);
+        return Ok(None);
     };
     let mut chosen = None;
-    for answer in answers {
-        if chosen.is_none() && asked.matches(&answer.header, &answer.question) {
-            if !asked.offers(&answer.options) {
-                return Err(ALTERED.to_owned());
-            }
-            chosen = asked.answer(&answer.text, answer.is_typed)?;
+    let mut own_words = None;
+    let is_ours = |one: &&DialogAnswer| asked.matches(&one.header, &one.question);
+    for answer in answers.iter().filter(is_ours) {
+        if !asked.offers(&answer.options) {
+            return Err(ALTERED.to_owned());
         }
+        chosen = asked.answer(&answer.text, answer.is_typed)?;
+        if chosen.is_some() {
+            break;
+        }
+        own_words = own_words.or(answer.is_typed.then_some(&answer.text));
     }
     let Some(chosen) = chosen else {
-        let mut typed = answers.iter().filter(|answer| answer.is_typed);
-        let own_words = typed.find(|answer| asked.matches(&answer.header, &answer.question));
-        return own_words.map_or(Ok(false), |answer| {
-            let text = text::one_line(&answer.text, 80);
+        return own_words.map_or(Ok(None), |words| {
+            let words = text::one_line(words, 80);
             let labels = asked.labels();
-            Err(format!("“{text}” is not one of the options: {labels}"))
+            Err(format!("“{words}” is not one of the options: {labels}"))
         });
     };
     let now = verbs::take_answer(program, &chosen, held)
@@ -128,33 +120,33 @@ fn take(
     let raw = now.raw();
     let phase = raw.phase_info();
     if found.owner().is_none() && !phase.terminal {
-        let bound = found
-            .store
-            .set_session(raw.record(), session, "bind", "hook");
+        let store = &found.store;
+        let bound = store.set_session(raw.record(), session, "bind", "hook");
         bound.map_err(|error| error.to_string())?;
     }
 
     // The next stop does not repeat the message of this phase.
-    let message = raw
-        .last_edge()
-        .and_then(|edge| edge.effective_message(raw.table()));
-    let message = program
-        .render(&*now, message, Variables::new())
-        .unwrap_or_else(|problem| {
-            found.log(&format!("answer: {problem}"));
-            None
-        });
-    let next = match &message {
+    let edge = raw.last_edge().filter(|_| !phase.terminal);
+    let message = edge.and_then(|edge| edge.effective_message(raw.table()));
+    let rendered = program.render(&*now, message, Variables::new());
+    let instruction = rendered.unwrap_or_else(|problem| {
+        found.log(&format!("answer: {problem}"));
+        None
+    });
+    let next = match &instruction {
         _ if phase.terminal => " It is over.",
         None => " End your turn to continue.",
         Some(_) => "",
     };
-    output.agent_note = Some(info.line(&format!(
-        "the answer “{}” took loop {id} by {} to phase {}.{next}",
-        text::one_line(&chosen.label, 80),
-        chosen.transition,
-        phase.name,
-    )));
-    output.instruction = message.filter(|_| !phase.terminal);
-    Ok(true)
+    Ok(Some(HookOutput {
+        agent_note: Some(info.line(&format!(
+            "the answer “{}” took loop {id} by {} to phase {}.{next}",
+            text::one_line(&chosen.label, 80),
+            chosen.transition,
+            phase.name,
+        ))),
+        instruction: instruction.filter(|_| !phase.terminal),
+        user_note: (!repairs.is_empty()).then(|| info.line(&format!("loop {id}: {repairs}"))),
+        ..HookOutput::default()
+    }))
 }

@@ -13,7 +13,7 @@ use super::loop_facts;
 use crate::machine::{Actor, PhaseDeclaration as _, Raw};
 use crate::message::Message;
 use crate::program::Program;
-use crate::program::arguments::{Report as Arguments, ReportFormat};
+use crate::program::arguments::LoopArgs;
 use crate::program::exit::{CommandResult, Exit};
 use crate::program::settings::Settings;
 use crate::program::{loops, out, rounds};
@@ -30,9 +30,13 @@ const NOW: &str = "now";
 
 const PAGE: Message = template!("page.html");
 
-pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> CommandResult {
+pub(in crate::program) fn report(
+    program: &Program,
+    target: &LoopArgs,
+    format: &str,
+) -> CommandResult {
     let info = program.info;
-    let (store, id) = loops::find_or_newest(info, arguments.target.id.as_deref())?;
+    let (store, id) = loops::find_or_newest(info, target.id.as_deref())?;
     let store = store.read_only();
     let held = loops::open(program, &store, &id, Actor::Person)?;
     let settings = Settings::load(info, store.root()).unwrap_or_else(|_| Settings::defaults(info));
@@ -57,9 +61,9 @@ pub(in crate::program) fn report(program: &Program, arguments: &Arguments) -> Co
         "changes": changes(raw, &past),
         "journal": events.collect::<Vec<_>>(),
     });
-    match arguments.format {
-        ReportFormat::Json => out::json(&facts),
-        ReportFormat::Html => out::text(&super::render(PAGE, &facts)?),
+    match format {
+        "json" => out::json(&facts),
+        _ => out::text(&super::render(PAGE, &facts)?),
     }
     Ok(Exit::Complete)
 }
