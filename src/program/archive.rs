@@ -9,7 +9,7 @@ use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
-use super::{loops, out, ownership};
+use super::{loops, out};
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -73,16 +73,17 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Comm
     if !yes && !from_prompt {
         let active = loops.iter().filter(|one| !one.terminal).count();
         let noun = if loops.len() == 1 { "loop" } else { "loops" };
-        let counted = format!("{} {noun}, {active} of them active", loops.len());
         let named = loops.iter().take(MAX_NAMED_LOOPS);
-        let list: String = named
-            .map(|one| format!("  {}\n", text::one_line(one.id.as_str(), 100)))
+        let named: Vec<String> = named
+            .map(|one| text::one_line(one.id.as_str(), 100))
             .collect();
-        ownership::confirm(
-            &format!("{list}{counted}. Move all to the archive? Nothing is deleted."),
-            &format!("{counted}, would be archived; without a terminal you cannot be asked"),
-            &format!("run it in a terminal, or confirm with:\n    {program} rollback --yes"),
-        )?;
+        let problem = format!(
+            "{} {noun}, {active} of them active, would move to the archive: {}",
+            loops.len(),
+            named.join(", "),
+        );
+        let help = format!("nothing is deleted; if that is right:\n    {program} rollback --yes");
+        return Err(Failure::refuse(problem, &help));
     }
     for one in loops {
         move_to_archive(&one.store, &one.id, "rolled back by the user")?;

@@ -100,7 +100,7 @@ pub(super) enum Command {
     Adopt {
         #[command(flatten)]
         target: LoopArgs,
-        /// Do not ask if another session may be working on it
+        /// Also if another session may be working on it
         #[arg(long)]
         yes: bool,
     },
@@ -118,7 +118,7 @@ pub(super) enum Command {
     Sweep,
     /// Move all loops of this project to the archive
     Rollback {
-        /// Do not ask; required without a terminal
+        /// Move them; without it, the loops are only counted
         #[arg(long)]
         yes: bool,
         /// Take what the command's prompt hook stored

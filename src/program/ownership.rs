@@ -1,8 +1,6 @@
 //! `resume`, `pause`, `use` and `adopt`: which loops are driven, and by which session. No stop
 //! drives a paused loop; of a session's several loops, stops drive the one that was chosen last.
 
-use std::io::{self, BufRead, IsTerminal, Write};
-
 use super::app::Program;
 use super::arguments::LoopArgs;
 use super::caller::{Caller, UNKNOWN};
@@ -120,7 +118,7 @@ fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Fa
     Ok(is_archived)
 }
 
-/// Takes a loop over. Asks first if another session may use it, but not after a slash command.
+/// Takes a loop over. If another session may use it, `yes` or a slash command is required.
 pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> CommandResult {
     let info = program.info;
     loops::person_only(info, target.actor(), "adopt", target.id.as_deref())?;
@@ -168,24 +166,10 @@ pub fn adopt_held(raw: &Raw) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Asks on the terminal for a yes. Without a terminal, `problem` and `help` refuse the command.
-pub(super) fn confirm(question: &str, problem: &str, help: &str) -> Result<(), Failure> {
-    if !io::stdin().is_terminal() {
-        return Err(Failure::refuse(problem, help));
-    }
-    let _ = write!(io::stderr(), "{question} [y/N] ");
-    let mut answer = String::new();
-    let _ = io::stdin().lock().read_line(&mut answer);
-    match answer.trim().to_lowercase().as_str() {
-        "y" | "yes" => Ok(()),
-        _ => Err(Failure::refuse("you did not agree", "nothing was changed")),
-    }
-}
-
-/// Asks before a loop is taken from a session that may still work on it.
+/// Refuses to take a loop from a session that may still work on it.
 ///
 /// # Errors
-/// Returns an error if the user does not agree, or cannot be asked without a terminal.
+/// Returns an error if the session was active a short time ago.
 pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let session = Caller::from_env().session;
     let active = StateFolders::find_here(info.state)?.active();
@@ -201,14 +185,10 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     }
     let owner = text::one_line(owner, 100);
     let age = text::elapsed(idle.as_secs());
-    let risk =
+    let problem =
         format!("session {owner} may be working on loop {id}: its last sign of life was {age} ago");
     let program = info.program;
     let help =
         format!("nothing was changed; if that session is over:\n    {program} adopt {id} --yes");
-    confirm(
-        &format!("{risk}.\nTake the loop over?"),
-        &format!("{risk}; you cannot be asked without a terminal"),
-        &help,
-    )
+    Err(Failure::refuse(problem, &help))
 }
