@@ -64,7 +64,7 @@ impl<'d> Driver<'d> {
         let root = locate::nearest(INFO.state, folder).root().to_owned();
         let settings = loops::settings(INFO, &root, None)?;
         let named = arguments.reviewer.as_deref();
-        check_choice(named, &settings, Caller::from_env().actor(false))?;
+        check_choice(named, &settings, Caller::from_env().actor())?;
         Ok(Self {
             program,
             reviewers: reviewers::choose(named, None, &settings, &root)?,

@@ -215,7 +215,7 @@ fn reopen(id: &str) -> Result<(AnyLoop, Lock), Failure> {
         store
             .set_session(held.raw().record(), RUN, "adopt", &person)
             .map_err(Failure::refusal)?;
-    } else if held.fields().failures > 0 && Caller::from_env().actor(false) == Actor::Person {
+    } else if held.fields().failures > 0 && Caller::from_env().actor() == Actor::Person {
         // The reviewer's failures start at 0 again, as after `resume`.
         let resumed = held.take_transition(Transition::Resume);
         drop(resumed.map_err(|error| Failure::refusal(*error.refusal))?);

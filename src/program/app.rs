@@ -3,11 +3,10 @@
 use std::any::Any;
 
 use camino::Utf8PathBuf;
-use clap::{ArgMatches, FromArgMatches as _};
+use clap::ArgMatches;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
-use super::arguments::LoopArgs;
 use super::extension::{Extension, Variables};
 use super::info::{PluginInfo, ProgramInfo};
 use super::out;
@@ -150,21 +149,22 @@ pub struct Verb {
     arguments: Map<String, Json>,
     /// The reason for which findings that are still open are rejected.
     pub rejecting: Option<String>,
-    pub(super) loop_args: LoopArgs,
+    /// The loop that was named.
+    pub(super) id: Option<String>,
 }
 
 impl Verb {
-    pub(super) fn new(edge: &EdgeInfo, matches: &ArgMatches) -> clap::error::Result<Self> {
+    pub(super) fn new(edge: &EdgeInfo, matches: &ArgMatches) -> Self {
         let value = |name: &str| matches.get_one::<Json>(name).cloned().unwrap_or_default();
         let arguments = edge.args.iter();
-        Ok(Self {
+        Self {
             transition: edge.transition,
             arguments: arguments
                 .map(|argument| (argument.name.to_owned(), value(argument.name)))
                 .collect(),
             rejecting: matches.try_get_one(REJECTING).ok().flatten().cloned(),
-            loop_args: LoopArgs::from_arg_matches(matches)?,
-        })
+            id: matches.get_one("id").cloned(),
+        }
     }
 
     /// Returns its transition: a generated `Transition`. Panics if it is that of another machine.

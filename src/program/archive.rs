@@ -3,8 +3,6 @@
 
 use std::time::SystemTime;
 
-use super::app::Program;
-use super::arguments::LoopArgs;
 use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
@@ -15,10 +13,9 @@ use crate::text;
 
 const MAX_NAMED_LOOPS: usize = 10;
 
-pub(super) fn archive(program: &Program, target: &LoopArgs) -> CommandResult {
-    let info = program.info;
-    loops::person_only(info, target.actor(), "archive", target.id.as_deref())?;
-    let (store, id) = loops::find(info, target.id.as_deref())?;
+pub(super) fn archive(info: &ProgramInfo, id: Option<&str>) -> CommandResult {
+    loops::person_only(info, "archive", id)?;
+    let (store, id) = loops::find(info, id)?;
     move_to_archive(&store, &id, "archived by the user")?;
     out::line(&format!(
         "To bring it back:{}",
@@ -54,9 +51,8 @@ pub(super) fn sweep(info: &'static ProgramInfo) -> CommandResult {
     Ok(Exit::Complete)
 }
 
-pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> CommandResult {
-    let actor = Caller::from_env().actor(from_prompt);
-    loops::person_only(info, actor, "rollback", None)?;
+pub(super) fn rollback(info: &ProgramInfo, yes: bool) -> CommandResult {
+    loops::person_only(info, "rollback", None)?;
     let program = info.program;
     let folders = StateFolders::find_in_project(info.state)?;
     let mut loops = folders.list(|store| store.list().collect());
@@ -70,7 +66,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool, from_prompt: bool) -> Comm
         let help = format!("wait for it, or stop it; `{program} status` shows it");
         return Err(Failure::refuse(problem, &help));
     }
-    if !yes && !from_prompt {
+    if !yes && !Caller::from_env().is_slash_command {
         let active = loops.iter().filter(|one| !one.terminal).count();
         let noun = if loops.len() == 1 { "loop" } else { "loops" };
         let named = loops.iter().take(MAX_NAMED_LOOPS);

@@ -7,9 +7,7 @@ use clap::builder::{
 use clap::{Arg, Args, Subcommand, ValueEnum, value_parser};
 use serde_json::Value as Json;
 
-use super::caller::Caller;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, MAX_ROUNDS_LIMIT};
-use crate::machine::Actor;
 use crate::machine::table::FieldKind;
 use crate::store::MAX_COUNT;
 
@@ -121,9 +119,6 @@ pub(super) enum Command {
         /// Move them; without it, the loops are only counted
         #[arg(long)]
         yes: bool,
-        /// Take what the command's prompt hook stored
-        #[arg(long, hide = true)]
-        from_prompt: bool,
     },
     /// Answer the question that the loop asks
     #[command(allow_missing_positional = true)]
@@ -212,20 +207,11 @@ pub(super) struct Format {
 }
 
 /// The loop that a verb or command is about.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Args)]
 pub(super) struct LoopArgs {
     /// The loop [default: the active one]
     #[arg(value_name = "LOOP")]
     pub(super) id: Option<String>,
-    /// Whether the user typed a slash command.
-    #[arg(long, hide = true)]
-    pub(super) from_prompt: bool,
-}
-
-impl LoopArgs {
-    pub(super) fn actor(&self) -> Actor {
-        Caller::from_env().actor(self.from_prompt)
-    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -4,6 +4,8 @@
 //! of them is the agent's, unless the user's slash command left a ticket for it. This prevents
 //! mistakes. It does not stop an agent that clears its environment on purpose.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::machine::Actor;
 use crate::process::environment::GUARD;
 
@@ -14,6 +16,14 @@ const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 pub const UNKNOWN: &str = "unknown";
 /// The session of a loop that one command runs from start to end. No hook takes it over.
 pub const RUN: &str = "run";
+
+/// Whether this call has taken the ticket of the user's slash command.
+static HAS_TICKET: AtomicBool = AtomicBool::new(false);
+
+/// Notes that this call has taken a ticket.
+pub(super) fn note_ticket() {
+    HAS_TICKET.store(true, Ordering::Relaxed);
+}
 
 /// Returns whether one of our reviewers or drafters makes the call.
 pub(super) fn is_in_reviewer() -> bool {
@@ -27,10 +37,12 @@ pub struct Caller {
     pub inside: bool,
     /// The client's session.
     pub session: Option<String>,
+    /// Whether the user typed it as a slash command.
+    pub is_slash_command: bool,
 }
 
 impl Caller {
-    /// Reads the environment.
+    /// Reads the environment, and whether the call had a ticket.
     pub fn from_env() -> Self {
         let set = |name| {
             std::env::var(name)
@@ -41,12 +53,13 @@ impl Caller {
         Self {
             inside: set(INSIDE).is_some() || session.is_some(),
             session,
+            is_slash_command: HAS_TICKET.load(Ordering::Relaxed),
         }
     }
 
-    /// Returns the actor. `ticket` means that the user's slash command made the call.
-    pub fn actor(&self, ticket: bool) -> Actor {
-        if self.inside && !ticket {
+    /// Returns the actor.
+    pub fn actor(&self) -> Actor {
+        if self.inside && !self.is_slash_command {
             Actor::Agent
         } else {
             Actor::Person

@@ -8,7 +8,7 @@ use super::app::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
 use super::{locate, loops, open_error, out, start};
-use crate::machine::{Beginning, Refusal};
+use crate::machine::{Actor, Beginning, Refusal};
 use crate::store::{IdForm, LoopId, MAX_DOCUMENT_BYTES, Store};
 use crate::{files, text};
 
@@ -25,31 +25,30 @@ pub fn import(
 ) -> CommandResult {
     let info = program.info;
     let caller = Caller::from_env();
-    let actor = caller.actor(false);
-    loops::person_only(info, actor, command, None)?;
+    loops::person_only(info, command, None)?;
     let refused = |why: String, help: &str| {
         let message = format!("cannot import {}: {why}", text::printable(file));
         Failure::refuse(message, help)
     };
-    let unread =
-        |error: std::io::Error| refused(error.to_string(), "name a state document of this program");
-    let unfit = |why: String| {
-        let help = format!(
-            "fix it, save it as UTF-8 of at most {MAX_DOCUMENT_BYTES} bytes, and try again"
-        );
-        refused(why, &help)
-    };
+    let help = format!(
+        "fix it, or name another state document, UTF-8 of at most {MAX_DOCUMENT_BYTES} bytes"
+    );
+    let unfit = |why: String| refused(why, &help);
 
     let here = loops::current_folder()?;
-    let path = here.join(file).canonicalize_utf8().map_err(unread)?;
-    let read = files::read(&path).map_err(unread)?;
-    let bytes = convert(read).map_err(unfit)?;
+    let path = here.join(file).canonicalize_utf8();
+    let read = path.and_then(|path| Ok((files::read(&path)?, path)));
+    let (bytes, path) = read.map_err(|error| unfit(error.to_string()))?;
+    let bytes = convert(bytes).map_err(unfit)?;
 
     let store = locate::for_start(info.state, &here);
     let of_path = || id_in_path(&store, &path).or(path.file_stem());
     let named = id.or_else(of_path).unwrap_or_default();
     let id = match store.spec().ids {
-        IdForm::Stamp => free_stamp(&store, &path, &bytes, id, named),
+        IdForm::Stamp => {
+            let id = LoopId::parse(named, IdForm::Stamp).ok();
+            id.filter(|id| is_free(&store, &path, id))
+        }
         IdForm::Name => Some(LoopId::parse(named, IdForm::Name).map_err(|error| {
             let call = format!("{} import {file} --id NAME", info.program);
             refused(error, &format!("name the loop:\n    {call}"))
@@ -62,13 +61,15 @@ pub fn import(
         ..Beginning::now(caller.session.as_deref().unwrap_or(UNKNOWN))
     };
     store.archive_stale(beginning.now.into(), settings.stale_after());
-    let imported = program.app.import(&store, &bytes, path, beginning, actor);
+    let imported = program
+        .app
+        .import(&store, &bytes, path, beginning, Actor::Person);
     let held = imported.map_err(|error| match error {
         Refusal::Unfit(why) => unfit(why),
         error => open_error::failure(info, error),
     })?;
     let raw = held.raw();
-    loops::check_opened(info, raw, actor)?;
+    loops::check_opened(info, raw, Actor::Person)?;
     start::enter(program, &*held, command);
     let id = raw.id();
     let phase = raw.phase_info().name;
@@ -78,23 +79,10 @@ pub fn import(
     Ok(Exit::Complete)
 }
 
-/// Returns the id that was given, or that in a document, or else that of its path, unless another
-/// loop has it: a copy becomes a new loop.
-fn free_stamp(
-    store: &Store,
-    path: &Utf8Path,
-    bytes: &[u8],
-    given: Option<&str>,
-    of_path: &str,
-) -> Option<LoopId> {
-    let spec = store.spec();
-    let document = spec.parse(bytes).ok();
-    let noted = document.and_then(|document| document.text(spec.fields.id));
-    let id = given.or(noted.as_deref()).unwrap_or(of_path);
-    let id = LoopId::parse(id, IdForm::Stamp).ok()?;
-    let there = store.path_of(&id);
-    let is_free = there.symlink_metadata().is_err() && !store.has_journal(&id);
-    (there == path || is_free).then_some(id)
+/// Returns whether no loop has this id but that of the document: a copy becomes a new loop.
+fn is_free(store: &Store, path: &Utf8Path, id: &LoopId) -> bool {
+    let there = store.path_of(id);
+    there == path || there.symlink_metadata().is_err() && !store.has_journal(id)
 }
 
 /// Returns the id that a loop with its document at this path would have.

@@ -123,12 +123,8 @@ pub fn find_or_newest(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, Lo
 ///
 /// # Errors
 /// Returns an error if the call comes from an agent.
-pub fn person_only(
-    info: &ProgramInfo,
-    actor: Actor,
-    name: &str,
-    id: Option<&str>,
-) -> Result<(), Failure> {
+pub fn person_only(info: &ProgramInfo, name: &str, id: Option<&str>) -> Result<(), Failure> {
+    let actor = Caller::from_env().actor();
     if actor == Actor::Person {
         return Ok(());
     }
@@ -160,7 +156,7 @@ pub(super) fn open(
 }
 
 pub(super) fn open_found(program: &Program, id: Option<&str>) -> Result<HeldLoop, Failure> {
-    let actor = Caller::from_env().actor(false);
+    let actor = Caller::from_env().actor();
     let (store, id) = find(program.info, id)?;
     let settings = settings(program.info, store.root(), None)?;
     let held = open(program, &store, &id, actor)?;

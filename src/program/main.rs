@@ -83,7 +83,7 @@ fn dispatch(program: &Program, matches: &ArgMatches) -> CommandResult {
         loops::all_usable(info)?;
     }
     if let Some(edge) = verbs::find(info.table, name) {
-        return verbs::run(program, Verb::new(&edge, arguments)?);
+        return verbs::run(program, Verb::new(&edge, arguments));
     }
     run(program, Command::from_arg_matches(matches)?)
 }
@@ -99,14 +99,14 @@ fn run(program: &Program, command: Command) -> CommandResult {
         Command::Verify(target) => review::verify(program, target.id.as_deref()),
         Command::Use { id } => ownership::choose(program, &id),
         Command::Answer { id, label } => question_answer::run(program, id.as_deref(), &label),
-        Command::Resume(target) => ownership::resume(program, &target),
-        Command::Pause(target) => ownership::pause(program, &target),
-        Command::Archive(target) => archive::archive(program, &target),
-        Command::Adopt { target, yes } => ownership::adopt(program, &target, yes),
+        Command::Resume(target) => ownership::resume(program, target.id.as_deref()),
+        Command::Pause(target) => ownership::pause(program, target.id.as_deref()),
+        Command::Archive(target) => archive::archive(info, target.id.as_deref()),
+        Command::Adopt { target, yes } => ownership::adopt(program, target.id.as_deref(), yes),
         Command::Import { file, id } => import::import(program, "import", &file, id.as_deref(), Ok),
         Command::Personas => display::personas(info),
         Command::Sweep => archive::sweep(info),
-        Command::Rollback { yes, from_prompt } => archive::rollback(info, yes, from_prompt),
+        Command::Rollback { yes } => archive::rollback(info, yes),
         Command::Doctor(format) => doctor::doctor(program, format.json),
         Command::Config(Config::Show(format)) => display::configuration(info, format.json),
         Command::Hooks => hooks::print(info, command_line::asks(info.table)),

@@ -37,7 +37,7 @@ pub mod reviewers;
 pub mod rounds;
 pub mod session_start;
 pub mod settings;
-pub mod slash_arguments;
+mod slash_arguments;
 pub mod start;
 mod state;
 mod stop;

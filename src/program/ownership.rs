@@ -2,7 +2,6 @@
 //! drives a paused loop; of a session's several loops, stops drive the one that was chosen last.
 
 use super::app::Program;
-use super::arguments::LoopArgs;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
@@ -15,10 +14,10 @@ use crate::text;
 
 /// Resumes a loop: restores it from the archive, ends its pause, takes its transition `resume`, if
 /// it is open, and takes it over into the caller's session.
-pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
+pub(super) fn resume(program: &Program, id: Option<&str>) -> CommandResult {
     let info = program.info;
-    loops::person_only(info, target.actor(), "resume", target.id.as_deref())?;
-    let (store, id) = loops::find(info, target.id.as_deref())?;
+    loops::person_only(info, "resume", id)?;
+    let (store, id) = loops::find(info, id)?;
     let settings = loops::settings(info, store.root(), None)?;
     let was_archived = bring_back(info, &store, &id)?;
     let held = loops::open(program, &store, &id, Actor::Person)?;
@@ -61,10 +60,10 @@ pub(super) fn resume(program: &Program, target: &LoopArgs) -> CommandResult {
     Ok(Exit::Complete)
 }
 
-pub(super) fn pause(program: &Program, target: &LoopArgs) -> CommandResult {
+pub(super) fn pause(program: &Program, id: Option<&str>) -> CommandResult {
     let info = program.info;
-    loops::person_only(info, target.actor(), "pause", target.id.as_deref())?;
-    let (store, id) = loops::find(info, target.id.as_deref())?;
+    loops::person_only(info, "pause", id)?;
+    let (store, id) = loops::find(info, id)?;
     let held = loops::open(program, &store, &id, Actor::Person)?;
     loops::check_active(held.raw())?;
     store.pause(&id, true).map_err(Failure::internal)?;
@@ -78,7 +77,7 @@ pub(super) fn pause(program: &Program, target: &LoopArgs) -> CommandResult {
 /// Makes the stops of this session drive a loop; from a terminal, those of the session that has it.
 pub(super) fn choose(program: &Program, id: &str) -> CommandResult {
     let caller = Caller::from_env();
-    let actor = caller.actor(false);
+    let actor = caller.actor();
     let (store, id) = loops::find(program.info, Some(id))?;
     let held = loops::open(program, &store, &id, actor)?;
     loops::check_active(held.raw())?;
@@ -119,20 +118,21 @@ fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Fa
 }
 
 /// Takes a loop over. If another session may use it, `yes` or a slash command is required.
-pub(super) fn adopt(program: &Program, target: &LoopArgs, yes: bool) -> CommandResult {
+pub(super) fn adopt(program: &Program, id: Option<&str>, yes: bool) -> CommandResult {
     let info = program.info;
-    loops::person_only(info, target.actor(), "adopt", target.id.as_deref())?;
-    let (store, id) = match target.id.as_deref() {
+    loops::person_only(info, "adopt", id)?;
+    let is_named = id.is_some();
+    let (store, id) = match id {
         None => loops::find_active(info)?,
         id => loops::find(info, id)?,
     };
-    if !yes && !target.from_prompt {
+    if !yes && !Caller::from_env().is_slash_command {
         check_consent(info, &id)?;
     }
     // A loop that is not the user's is refused below without its name.
     let taken_over = || store.take_over(&id, &Actor::Person.to_string());
     let failed = |error: StoreError| open_error::failure(info, error.into());
-    if target.id.is_some() && taken_over().map_err(failed)? {
+    if is_named && taken_over().map_err(failed)? {
         store.log(&format!("{id} taken over by the user"));
         let root = store.root();
         out::line(&format!("Loop {id} was taken over: it belongs to {root}."));

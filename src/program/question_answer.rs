@@ -4,7 +4,6 @@
 //! session or of none, the question of their phase, and the offered answers.
 
 use super::app::Program;
-use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::locate::{FoundLoop, StateFolders};
@@ -47,8 +46,7 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
 /// `answer`: takes the answer that the user typed in a terminal.
 pub(super) fn run(program: &Program, id: Option<&str>, label: &str) -> CommandResult {
     let info = program.info;
-    let actor = Caller::from_env().actor(false);
-    loops::person_only(info, actor, "answer", id)?;
+    loops::person_only(info, "answer", id)?;
     let held = loops::open_found(program, id)?;
     let id = held.raw().id().clone();
     let unchanged = next_action::unchanged(held.raw());

@@ -28,7 +28,7 @@ const MAX_PRINTED_CHARS: usize = 20_000;
 pub(super) fn review(program: &Program, arguments: &arguments::Review) -> CommandResult {
     let info = program.info;
     let (store, id) = loops::find(info, arguments.id.as_deref())?;
-    let actor = Caller::from_env().actor(false);
+    let actor = Caller::from_env().actor();
     let opened = program.app.open(&store, &id, actor);
     let held = opened.map_err(|error| open_error::failure(info, error))?;
     let raw = held.raw();

@@ -5,10 +5,10 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{ArgMatches, Command};
 
 use super::app::Program;
-use super::caller::Caller;
+use super::caller::{self, Caller};
 use super::exit::{Exit, Failure};
 use super::info::ProgramInfo;
 use super::{arguments, command_line, loops, verbs};
@@ -16,18 +16,6 @@ use crate::hooks::prompt;
 use crate::machine::EdgeInfo;
 use crate::machine::table::FieldKind;
 use crate::store::{IdForm, LoopId};
-
-/// The hidden flag by which a command takes the typed arguments.
-pub const FROM_PROMPT: &str = "from_prompt";
-
-/// Returns the flag.
-pub fn flag() -> Arg {
-    Arg::new(FROM_PROMPT)
-        .long("from-prompt")
-        .action(ArgAction::SetTrue)
-        .hide(true)
-        .help("Take what the command's prompt hook stored")
-}
 
 /// Parses a command line that ends with `--from-prompt`, with the typed arguments in its place.
 /// They can be taken once. Returns `None` for another command line.
@@ -65,7 +53,6 @@ fn parse_typed(program: &Program, path: &[&str]) -> Result<ArgMatches, Failure> 
         split(command, &typed)
     };
     let mut words: Vec<String> = path.iter().map(|word| (*word).to_owned()).collect();
-    words.push("--from-prompt".to_owned());
     words.extend(flags);
     if !text.trim().is_empty() {
         words.extend(["--".to_owned(), text.to_owned()]);
@@ -78,11 +65,15 @@ fn take(info: &ProgramInfo, command: &str) -> Result<Option<String>, Failure> {
     let (Some(home), Some(session)) = (info.home(), Caller::from_env().session) else {
         return Ok(None);
     };
-    prompt::take(&session, command, &home).map_err(|error| {
+    let taken = prompt::take(&session, command, &home).map_err(|error| {
         let problem = format!("cannot read the command that was typed: {error}");
         let help = format!("make {home} writable, and free disk space");
         Failure::with_help(Exit::Internal, problem, &help)
-    })
+    })?;
+    if taken.is_some() {
+        caller::note_ticket();
+    }
+    Ok(taken)
 }
 
 /// Splits typed text into leading flags, and the rest without trailing white space.
@@ -169,6 +160,8 @@ fn split_verb<'t>(
 
 #[cfg(test)]
 mod tests {
+    use clap::{Arg, ArgAction};
+
     use super::*;
 
     fn start() -> Command {

@@ -13,8 +13,9 @@ use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
 pub use super::extension::StartRequest;
 use super::extension::Variables;
+use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{arguments, command_line, console, locate, loops, open_error, out, slash_arguments};
+use super::{arguments, command_line, console, locate, loops, open_error, out};
 use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Actor, Beginning, LoopHandle, Refusal};
@@ -70,7 +71,7 @@ fn with_arguments(table: &'static Table, mut command: Command, mode: &ModeInfo) 
         let doc = format!("{}{}", field.doc, default_help(field, mode));
         arguments::flag(field.name, &doc, field.kind)
     });
-    command = command.arg(slash_arguments::flag()).args(flags);
+    command = command.args(flags);
     let Some(FieldInfo { name, .. }) = text_in_words(table) else {
         return command;
     };
@@ -113,8 +114,7 @@ fn value(table: &'static Table, field: &FieldInfo, matches: &ArgMatches) -> Opti
 pub const MAX_TEXT_BYTES: usize = 64 * 1024;
 
 /// Starts a loop with the user's arguments, first the mode if there are several.
-pub(super) fn start_with(program: &Program, mut arguments: Vec<String>) -> CommandResult {
-    arguments.push("--from-prompt".to_owned());
+pub(super) fn start_with(program: &Program, arguments: Vec<String>) -> CommandResult {
     let whole = command_line::command(program);
     let start = whole.find_subcommand("start").cloned().unwrap_or_default();
     let matches = start.no_binary_name(true).try_get_matches_from(arguments);
@@ -129,7 +129,6 @@ pub(super) fn begin(program: &Program, matches: &ArgMatches) -> CommandResult {
     let (name, matches) = matches.subcommand().unwrap_or((modes[0].name, matches));
     let named = modes.iter().find(|mode| mode.name == name);
     let mode = named.expect("the command line has only these modes");
-    let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
     let fields = fields(info.table)
         .filter(|field| field.exists_in(mode.start))
         .filter_map(|field| Some((field.name, value(info.table, field, matches)?)));
@@ -144,7 +143,7 @@ pub(super) fn begin(program: &Program, matches: &ArgMatches) -> CommandResult {
         arguments: matches,
         here: &here,
         store: &store,
-        actor: caller.actor(from_prompt),
+        actor: caller.actor(),
         beginning: Beginning {
             id: matches.try_get_one(ID).ok().flatten().cloned(),
             ..Beginning::now(caller.session.as_deref().unwrap_or(UNKNOWN))
@@ -173,7 +172,7 @@ pub fn begin_loop(
         fields.entry(name).or_insert(value);
     }
     fields.retain(|_, value| !value.is_null());
-    check(program.info.table, mode, &fields)?;
+    check(program.info, mode, &fields)?;
 
     let beginning = request.beginning;
     let archived = store.archive_stale(beginning.now.into(), settings.stale_after());
@@ -223,6 +222,7 @@ fn print(
     matches: &ArgMatches,
 ) {
     let info = program.info;
+    let caller = Caller::from_env();
     let raw = held.raw();
     let state = text::escape_hidden(raw.store().path_of(raw.id()));
     let mut notes = raw.record().repairs().to_vec();
@@ -239,7 +239,7 @@ fn print(
         }
         let id = raw.id();
         let phase = raw.phase_info().name;
-        let driver = match Caller::from_env().session {
+        let driver = match caller.session {
             Some(_) => "The next stop of this session drives it.",
             None => "The next session that ends a turn in this project drives it.",
         };
@@ -254,7 +254,7 @@ fn print(
     let flags: Vec<&str> = matches.ids().map(clap::Id::as_str).filter(is_set).collect();
     let mut variables = Variables::new();
     variables.insert("notes".to_owned(), json!(notes));
-    let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
+    let from_prompt = caller.is_slash_command;
     variables.insert("from_prompt".to_owned(), json!(from_prompt));
     variables.insert("flags".to_owned(), json!(flags));
     variables.insert("state".to_owned(), json!(state));
@@ -285,23 +285,17 @@ fn flag_in_words(program: &Program, mode: &ModeInfo, matches: &ArgMatches) -> Op
 
 /// Refuses a start without a required field, or with a text that is too long.
 fn check(
-    table: &'static Table,
+    info: &ProgramInfo,
     mode: &ModeInfo,
     fields: &BTreeMap<&str, Value>,
 ) -> Result<(), Failure> {
+    let table = info.table;
     let mut required = self::fields(table).filter(|field| field.required);
     if let Some(FieldInfo { name, .. }) = required.find(|field| !fields.contains_key(field.name)) {
         let problem = format!("mode {} requires a {}", mode.name, name.replace('_', " "));
-        let start = match table.modes {
-            [_] => "start".to_owned(),
-            _ => format!("start {}", mode.name),
-        };
-        let start = format!("{} {start}", table.state.program);
-        let flag = arguments::long(name);
-        let value = flag.to_uppercase();
-        let help = match text_in_words(table).filter(|field| field.name == *name) {
-            Some(_) => format!("give it after the flags:\n    {start} {value}"),
-            None => format!("give it:\n    {start} --{flag} {value}"),
+        let help = match text_in_words(table) {
+            Some(words) if words.name == *name => format!("give it:{}", info.start(mode.name)),
+            _ => format!("give it with --{}", arguments::long(name)),
         };
         return Err(Failure::with_help(Exit::Usage, problem, &help));
     }

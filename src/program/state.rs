@@ -57,7 +57,8 @@ pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> Co
                 let why = "it would go past the machine’s transitions";
                 return Err(own.refuse("state write", why));
             }
-            return Ok(replace(&file, stdin()?)?.into());
+            let bytes = stdin()?;
+            return Ok(change("write", &file, |_| Ok(Some(bytes)))?.into());
         }
         ("get", [file, field]) => read(info.state, &here.join(file))?.text(field),
         ("set", [file, field, value]) => return set(info, &here.join(file), field, value),
@@ -126,7 +127,7 @@ impl OwnLoop {
         Some(Self {
             store: Store::at(folder.to_owned(), root, info.state, home),
             id: LoopId::parse(file.file_stem()?, info.state.ids).ok()?,
-            actor: Caller::from_env().actor(false),
+            actor: Caller::from_env().actor(),
         })
     }
 
@@ -215,14 +216,6 @@ fn edit(path: &Utf8Path, from: Option<&str>, field: &str, value: &Json) -> Resul
     })
 }
 
-fn replace(path: &Utf8Path, bytes: Vec<u8>) -> Result<bool, Failure> {
-    change("write", path, |document| match document {
-        // The file is a symlink.
-        Err(error) if error.kind() == ErrorKind::InvalidInput => Err(error),
-        _ => Ok(Some(bytes)),
-    })
-}
-
 /// Changes a file that names no machine, under its folder's lock. A reader sees the old file or the
 /// new one. `change` returns the new bytes, or `None`. Returns whether the file was written.
 fn change(
@@ -235,8 +228,14 @@ fn change(
             let why = format!("another process has locked {}", folder.path().join(LOCK));
             io::Error::new(ErrorKind::TimedOut, why)
         })?;
-        let bytes = folder.read(name, MAX_DOCUMENT_BYTES as u64);
-        let document = bytes.and_then(|bytes| Document::parse(Form::Lines, &[], &bytes));
+        let read = folder.read(name, MAX_DOCUMENT_BYTES as u64);
+        // A symlink is not replaced.
+        if let Err(error) = &read
+            && error.kind() == ErrorKind::InvalidInput
+        {
+            return read.map(|_| false);
+        }
+        let document = read.and_then(|bytes| Document::parse(Form::Lines, &[], &bytes));
         let machine = document.as_ref().ok().and_then(|found| found.text(MACHINE));
         if let Some(machine) = machine {
             let why = format!("only the machine `{machine}` changes it");

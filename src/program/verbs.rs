@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use super::app::{HeldLoop, Program, REJECTING, Verb, into_typed, into_untyped};
 use super::arguments::{self, LoopArgs};
+use super::caller::{self, Caller};
 use super::exit::{CommandResult, Exit, Failure};
 use super::extension::Variables;
 use super::settings::Settings;
-use super::{attempts, caller, loops, next_action, open_error, out, start};
+use super::{attempts, loops, next_action, open_error, out, start};
 use crate::behaviours::ask::Answer;
 use crate::machine::table::FieldKind;
 use crate::machine::{Actor, EdgeAt, EdgeInfo, LoopHandle, Refusal, Refused, Requirement, Table};
@@ -65,14 +66,14 @@ pub(super) fn parse(
         .find(|edge| edge.transition == transition)
         .ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
     let command = command(&edge).no_binary_name(true);
-    Verb::new(&edge, &command.try_get_matches_from(flags)?)
+    Ok(Verb::new(&edge, &command.try_get_matches_from(flags)?))
 }
 
 pub(super) fn run(program: &Program, verb: Verb) -> CommandResult {
     let info = program.info;
-    let actor = verb.loop_args.actor();
+    let actor = Caller::from_env().actor();
     let name = arguments::long(verb.transition);
-    let (store, id) = loops::find_or_newest(info, verb.loop_args.id.as_deref())?;
+    let (store, id) = loops::find_or_newest(info, verb.id.as_deref())?;
     // A verb that ends loops always works, also with wrong settings or a wrong loop.
     let ends = open_error::ends_anywhere(info.table, verb.transition);
     let settings = match loops::settings(info, store.root(), None) {
@@ -279,8 +280,12 @@ mod tests {
         };
         let parsed = |words: &str| {
             let command = command(&edge).no_binary_name(true);
-            let verb = Verb::new(&edge, &command.try_get_matches_from(words.split(' '))?);
-            verb.map(|verb| verb.typed::<serde_json::Value>().to_string())
+            let matches = command.try_get_matches_from(words.split(' '));
+            matches.map(|matches| {
+                Verb::new(&edge, &matches)
+                    .typed::<serde_json::Value>()
+                    .to_string()
+            })
         };
         let found = [
             "--why x,\"] --file -a/b --most 3 --quick --back-to b",

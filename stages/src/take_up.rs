@@ -5,7 +5,6 @@ use std::io;
 
 use camino::Utf8Path;
 use claudex_loop::files::{Folder, optional};
-use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{Program, import, locate, loops, out};
@@ -133,8 +132,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     if own_pipeline(store).is_some_and(|own| !own.terminal) {
         return Ok(());
     }
-    let actor = Caller::from_env().actor(request.flag("from_prompt"));
-    loops::person_only(INFO, actor, "start", None)?;
+    loops::person_only(INFO, "start", None)?;
 
     let moved = move_aside(store.root()).map_err(|error| {
         let message = format!("cannot move the earlier state and summaries aside: {error}");

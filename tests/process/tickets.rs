@@ -12,6 +12,7 @@ fn ticket_counts_once_and_for_its_command() {
     let bare = format!("adopt {id}");
     project.answers_in("s1", &bare, 1, "an agent may not run ‘adopt’");
     project.answers_in("s1", "resume --from-prompt", 2, "");
+    project.answers_in("s1", &format!("adopt --from-prompt {id}"), 2, "");
     project.answers_in("s2", "adopt --from-prompt", 2, "");
     project.answers_in("s1", "adopt --from-prompt", 0, "");
     assert_eq!(project.field(&id, "session_id"), "s1");

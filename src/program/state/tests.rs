@@ -99,7 +99,7 @@ fn file_with_a_machine_is_read_only() {
     for refused in [
         set_field(&path, "x", "1"),
         set_phase(&path, "drafting", "done"),
-        replace(&path, b"phase: done\n".to_vec()),
+        change("write", &path, |_| Ok(Some(b"phase: done\n".to_vec()))),
     ] {
         let problem = refused.unwrap_err().to_string();
         assert!(problem.contains("only the machine"), "{problem}");
@@ -110,7 +110,7 @@ fn file_with_a_machine_is_read_only() {
 fn file_without_fields_or_a_symlink_is_refused() {
     let (_kept, path) = file("\0\0");
     assert!(set_field(&path, "x", "1").is_err());
-    replace(&path, b"phase: x\n".to_vec()).unwrap();
+    change("write", &path, |_| Ok(Some(b"phase: x\n".to_vec()))).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"phase: x\n");
     assert!(set_field(&path, "a: b", "1").is_err());
     assert!(matches!(
@@ -128,7 +128,7 @@ fn file_without_fields_or_a_symlink_is_refused() {
         Err(error) if error.to_string().contains("is not trusted")
     ));
     assert!(matches!(
-        replace(&link, b"".to_vec()),
+        change("write", &link, |_| Ok(Some(b"".to_vec()))),
         Err(error) if error.to_string().contains("is not trusted")
     ));
     assert_eq!(read_field(&path, PHASE).unwrap().unwrap(), "x");

@@ -115,7 +115,7 @@ pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
     let directory = ids.iter().find(|id| Some(id.as_str()) == first);
     let takes_only_plan = ["more", "continue-plan"].contains(&&*call.name);
     let is_lone = takes_only_plan && call.words.split_whitespace().nth(1).is_none();
-    let named = first.filter(|_| directory.is_some() || is_lone || !call.from_prompt);
+    let named = first.filter(|_| directory.is_some() || is_lone || !call.caller.is_slash_command);
     loops::find_or_newest(call.info, named).or_else(|failure| match (directory, &ids[..]) {
         (Some(alone), _) => Ok((store, alone.clone())),
         (None, [only]) if named.is_none() => Ok((store, only.clone())),

@@ -11,9 +11,7 @@ use claudex_loop::behaviours::loop_message;
 use claudex_loop::program::caller::{Caller, UNKNOWN};
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{
-    Group, Program, attempts, loops, next_action, open_error, out, slash_arguments,
-};
+use claudex_loop::program::{Group, Program, attempts, loops, next_action, open_error, out};
 use claudex_loop::store::LoopId;
 use claudex_loop::{Actor, Beginning, Refusal};
 
@@ -83,7 +81,6 @@ fn command(name: &'static str, about: &'static str) -> Command {
         .hide(name.starts_with("post-") || name == "ground-rules")
         .args(first)
         .arg(words)
-        .arg(slash_arguments::flag())
 }
 
 /// Runs a command that only this program has.
@@ -119,8 +116,6 @@ struct Call {
     name: String,
     caller: Caller,
     actor: Actor,
-    /// Whether it was typed as a slash command.
-    from_prompt: bool,
     /// The words after it, byte for byte.
     words: String,
     /// The name, and the words that were taken as arguments.
@@ -135,12 +130,11 @@ impl Call {
             texts.into_iter().flatten().map(String::as_str)
         };
         let caller = Caller::from_env();
-        let from_prompt = matches.get_flag(slash_arguments::FROM_PROMPT);
         let words = texts(FIRST)
             .chain(texts(WORDS))
             .collect::<Vec<&str>>()
             .join(" ");
-        if from_prompt && !words.trim().is_empty() {
+        if caller.is_slash_command && !words.trim().is_empty() {
             out::text(&format!(
                 "The user typed after /taskie:{name}:\n{words}\n\n"
             ));
@@ -149,9 +143,8 @@ impl Call {
             info,
             name: name.to_owned(),
             command: name.to_owned(),
-            actor: caller.actor(from_prompt),
+            actor: caller.actor(),
             caller,
-            from_prompt,
             words,
         }
     }
@@ -172,7 +165,7 @@ impl Call {
     fn refuse_agent(&self) -> Result<(), Failure> {
         let is_loop = |id: &&str| loops::find(self.info, Some(id)).is_ok();
         let id = self.first().filter(is_loop);
-        loops::person_only(self.info, self.actor, &self.name, id)
+        loops::person_only(self.info, &self.name, id)
     }
 
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {

@@ -111,7 +111,7 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
 pub(super) fn review(program: &Program, call: &Call) -> CommandResult {
     let held = call.open(call.actor)?;
     let id = held.id();
-    if !call.from_prompt
+    if !call.caller.is_slash_command
         && held.phase() == Phase::Standalone
         && let Some(spec) = parse_word(&call.name).and_then(Phase::review)
     {
