@@ -66,7 +66,7 @@ pub fn import(
         .import(&store, &bytes, path, beginning, Actor::Person);
     let held = imported.map_err(|error| match error {
         Refusal::Unfit(why) => unfit(why),
-        error => open_error::failure(info, error),
+        error => open_error::start_failure(program, &store, error),
     })?;
     let raw = held.raw();
     loops::check_opened(info, raw, Actor::Person)?;

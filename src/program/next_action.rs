@@ -3,10 +3,12 @@
 use serde_json::{Value as Json, json};
 
 use super::app::Program;
+use super::caller::Caller;
 use super::exit::with_help;
 use super::extension::NextAction;
 use super::info::ProgramInfo;
-use super::rounds;
+use super::locate::is_for_any_session;
+use super::{loops, rounds};
 use crate::behaviours::loop_message::{self, AvailableVerb};
 use crate::behaviours::observe::require_file;
 use crate::machine::LoopHandle;
@@ -64,6 +66,22 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
     let text = text.trim_end();
     let (waits_for, next) = text.split_once('\n').unwrap_or((text, ""));
     NextAction::new(waits_for, next)
+}
+
+/// Returns the next action. If another session has the loop, that is to take it over.
+pub(super) fn for_caller(program: &Program, held: &dyn LoopHandle) -> NextAction {
+    let raw = held.raw();
+    let mut action = describe(program, held);
+    if let Some(caller) = Caller::from_env().session
+        && !raw.phase_info().terminal
+        && !is_for_any_session(raw.table(), raw.phase())
+        && loops::owner(raw).is_some_and(|owner| owner != caller)
+    {
+        let adopt = program.info.command(&format!("adopt {}", raw.id()));
+        action.next =
+            format!("another session has this loop; to take it over into this one:{adopt}");
+    }
+    action
 }
 
 fn review_facts(raw: &Raw, spec: &ReviewSpec) -> Json {

@@ -2,13 +2,14 @@
 
 use camino::Utf8Path;
 
-use super::caller::Caller;
+use super::app::Program;
 use super::exit::{Exit, Failure, with_help};
 use super::info::ProgramInfo;
 use super::locate::{self, StateFolders};
+use super::next_action;
 use crate::behaviours::loop_message;
-use crate::machine::Refusal;
 use crate::machine::table::Table;
+use crate::machine::{Actor, Refusal};
 use crate::store::{LoopId, Store, StoreError, WhyNotOurs};
 use crate::text;
 
@@ -42,9 +43,6 @@ fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
         Refusal::Store(StoreError::NotFound { id, archived, .. }) if *archived => {
             format!("to bring it back:{}", info.command(&format!("resume {id}")))
         }
-        Refusal::Store(StoreError::Active { id, phase, folder }) if phase.is_some() => {
-            help_with_active(info, id, folder)
-        }
         Refusal::Store(StoreError::NotOurs { id, path, why }) => match why {
             WhyNotOurs::Journal(_) => {
                 let adopt = info.command(&format!("adopt {id}"));
@@ -75,40 +73,7 @@ fn import_call(path: &Utf8Path) -> String {
     format!("import {}", text::shell_word(&text::escape_hidden(file)))
 }
 
-/// Returns the user's options for a loop that prevents a start, whether or not it can be opened.
-fn help_with_active(info: &ProgramInfo, id: &str, folder: &Utf8Path) -> String {
-    let stores =
-        StateFolders::find_here(info.state).map_or_else(|_| Vec::new(), |found| found.stores);
-    let program = info.program;
-    let Some(store) = stores.iter().find(|store| store.folder() == folder) else {
-        return format!("it is a loop of another project; see it with `{program} status` there");
-    };
-    let (help, archive) = match LoopId::parse(id, info.state.ids).map(|id| store.open(&id)) {
-        Ok(Ok(record)) => {
-            let cancel = cancel_help(info, id, "\nto cancel it").unwrap_or_default();
-            let session = Caller::from_env().session;
-            if session.is_some() && session == record.session() {
-                return format!("this session has it; see it with `{program} status`{cancel}");
-            }
-            let adopt = info.command(&format!("adopt {id}"));
-            return format!(
-                "see it with `{program} status`; to take it over into this session:{adopt}{cancel}"
-            );
-        }
-        Ok(Err(error)) => (explain(info, &error.into()), format!("archive {id}")),
-        // Only `rollback` finds a file whose name is not an id.
-        Err(_) => {
-            let help = "finish it with the program that began it";
-            (help.to_owned(), "rollback".to_owned())
-        }
-    };
-    format!(
-        "{help}\nor move it to the archive:{}",
-        info.command(&archive)
-    )
-}
-
-/// Returns the error of a command for a loop that could not be opened or started.
+/// Returns the error of a command for a loop that could not be opened.
 pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
     let exit = match &error {
         Refusal::Actor(_)
@@ -121,6 +86,45 @@ pub fn failure(info: &ProgramInfo, error: Refusal) -> Failure {
         Some(help) => Failure::with_help(exit, error, &help),
         None => Failure::new(exit, error),
     }
+}
+
+/// Returns the error of a start, with the next step of a loop that is in its way.
+pub(super) fn start_failure(program: &Program, store: &Store, error: Refusal) -> Failure {
+    let info = program.info;
+    let active = match &error {
+        Refusal::Store(StoreError::Active { id, phase, .. }) if phase.is_some() => id,
+        _ => return failure(info, error),
+    };
+    let id = LoopId::parse(active, info.state.ids).map_err(Refusal::Unfit);
+    let opened = id.and_then(|id| program.app.open(store, &id, Actor::Person));
+    let is_here = |found: StateFolders| {
+        let mut stores = found.stores.iter();
+        stores.any(|one| one.folder() == store.folder())
+    };
+    let help = match opened {
+        _ if !StateFolders::find_here(info.state).is_ok_and(is_here) => {
+            let program = info.program;
+            format!("it is a loop of another project; see it with `{program} status` there")
+        }
+        Ok(held) => {
+            let action = next_action::for_caller(program, &*held);
+            let cancel = cancel_help(info, active, "\nto cancel it").unwrap_or_default();
+            format!(
+                "it waits for {}. Next: {}{cancel}",
+                action.waits_for, action.next
+            )
+        }
+        Err(other) => {
+            // Only `rollback` finds a file whose name is not an id.
+            let archive = match &other {
+                Refusal::Unfit(_) => info.command("rollback"),
+                _ => info.command(&format!("archive {active}")),
+            };
+            let why = explain(info, &other);
+            format!("{why}\nor move it to the archive:{archive}")
+        }
+    };
+    Failure::refuse(error, &help)
 }
 
 /// Returns why a loop could not be opened, in one line with its path and help.

@@ -19,7 +19,7 @@ pub(super) fn resume(program: &Program, id: Option<&str>) -> CommandResult {
     loops::person_only(info, "resume", id)?;
     let (store, id) = loops::find(info, id)?;
     let settings = loops::settings(info, store.root(), None)?;
-    let was_archived = bring_back(info, &store, &id)?;
+    let was_archived = bring_back(program, &store, &id)?;
     let held = loops::open(program, &store, &id, Actor::Person)?;
     if was_archived && held.raw().phase_info().terminal {
         out::line("It is over, so nothing continues it.");
@@ -100,9 +100,9 @@ pub(super) fn choose(program: &Program, id: &str) -> CommandResult {
 }
 
 /// Restores an archived loop and a replaced document. Returns whether it was archived.
-fn bring_back(info: &ProgramInfo, store: &Store, id: &LoopId) -> Result<bool, Failure> {
+fn bring_back(program: &Program, store: &Store, id: &LoopId) -> Result<bool, Failure> {
     let is_archived = store.has_archived(id);
-    let failed = |error: StoreError| open_error::failure(info, error.into());
+    let failed = |error: StoreError| open_error::start_failure(program, store, error.into());
     if is_archived {
         store.unarchive(id).map_err(failed)?;
         let folder = text::printable(store.folder());

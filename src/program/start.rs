@@ -18,8 +18,8 @@ use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
 use super::{arguments, command_line, console, locate, loops, open_error, out};
 use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
-use crate::machine::{Actor, Beginning, LoopHandle, Refusal};
-use crate::store::{IdForm, LoopId, Store, StoreError};
+use crate::machine::{Beginning, LoopHandle, Refusal};
+use crate::store::{IdForm, LoopId};
 use crate::text;
 
 /// The name of the argument for the text without a flag; no field's name has a space.
@@ -183,8 +183,7 @@ pub fn begin_loop(
             let start = program.info.start(mode.name);
             Failure::refuse(why, &format!("ask the user to start it:{start}"))
         }
-        _ => blocked(program, store, &refusal)
-            .unwrap_or_else(|| open_error::failure(program.info, refusal)),
+        refusal => open_error::start_failure(program, store, refusal),
     })?;
     enter(program, &*held, "start");
     Ok((held, archived))
@@ -198,19 +197,6 @@ pub(super) fn enter(program: &Program, held: &dyn LoopHandle, command: &str) {
     if let Err(error) = program.enter(held) {
         log(&format!(": {error}"));
     }
-}
-
-/// Returns the failure of a start if the extension sets the active loop's next action.
-fn blocked(program: &Program, store: &Store, error: &Refusal) -> Option<Failure> {
-    let Refusal::Store(StoreError::Active { id, .. }) = error else {
-        return None;
-    };
-    let loop_id = LoopId::parse(id, program.info.state.ids).ok()?;
-    let held = program.app.open(store, &loop_id, Actor::Person).ok()?;
-    let next = program.extension.next_action(&*held)?.next;
-    let cancel = open_error::cancel_help(program.info, id, "\nto cancel it");
-    let help = next + &cancel.unwrap_or_default();
-    Some(Failure::refuse(error, &help))
 }
 
 /// Prints the message of a mode, or else of the first phase, below the loop's place.

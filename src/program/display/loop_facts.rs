@@ -8,13 +8,12 @@ use crate::behaviours::loop_message;
 use crate::machine::table::FieldInfo;
 use crate::machine::{LoopHandle, PhaseDeclaration as _, Raw};
 use crate::message::short;
-use crate::program::caller::Caller;
-use crate::program::locate::{StateFolders, is_for_any_session};
+use crate::program::Program;
+use crate::program::locate::StateFolders;
 use crate::program::reviewers;
 use crate::program::settings::Settings;
 use crate::program::stop::LET_END;
-use crate::program::{NextAction, Program};
-use crate::program::{loops, next_action, rounds};
+use crate::program::{next_action, rounds};
 use crate::review::personas::{persona, review_personas};
 use crate::store::{Active, ChangeEntry, Entry};
 use crate::text;
@@ -61,7 +60,7 @@ pub(super) fn facts(program: &Program, held: &dyn LoopHandle, settings: &Setting
     let own_fields = table.state.declared.iter().filter(is_own);
     let fields = own_fields.map(|field| (field.name, raw.value(field.name)));
     let texts = program.extension.status(held).into_iter();
-    let next = next_action(program, held);
+    let next = next_action::for_caller(program, held);
     json!({
         "id": raw.id().as_str(),
         "machine": table.name,
@@ -109,22 +108,6 @@ fn notes(program: &Program, held: &dyn LoopHandle, past: &LoopHistory) -> Vec<St
         notes.push(format!("the last review gave no verdict: {cause}"));
     }
     notes
-}
-
-/// Returns the next action. If another session has the loop, that is to take it over.
-fn next_action(program: &Program, held: &dyn LoopHandle) -> NextAction {
-    let raw = held.raw();
-    let mut action = next_action::describe(program, held);
-    if let Some(caller) = Caller::from_env().session
-        && !raw.phase_info().terminal
-        && !is_for_any_session(raw.table(), raw.phase())
-        && loops::owner(raw).is_some_and(|owner| owner != caller)
-    {
-        let adopt = program.info.command(&format!("adopt {}", raw.id()));
-        action.next =
-            format!("another session has this loop; to take it over into this one:{adopt}");
-    }
-    action
 }
 
 fn review(raw: &Raw, past: &LoopHistory, settings: &Settings) -> Option<Json> {

@@ -46,7 +46,7 @@ fn wrong_calls_exit_with_their_codes() {
     }
     let id = project.start("train", "1.0");
     project.refuses(&["start", "train", "1.1"], 1, &id);
-    project.refuses(&["start", "train", "1.1"], 1, "release-train status");
+    project.refuses(&["start", "train", "1.1"], 1, "it waits for ");
     project.refuses(&["approve"], 1, "cannot run ‘approve’ in phase boarding");
     project.refuses(&["approve"], 1, "possible in phase boarding:");
     let unknown = "20200101-000000-000000";
