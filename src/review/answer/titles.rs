@@ -18,9 +18,9 @@ const KINDS: &str = "substantive material significant further new remaining open
 /// Words of a list of findings, and of its subject.
 const LIST_WORDS: &str = "issue finding concern problem risk";
 const SUBJECT_WORDS: &str =
-    "of the overall final round review report code plan feedback scope context background approach";
+    "of the overall final round review report code plan feedback scope approach";
 /// Words of a heading below which a reviewer sums up, and others that such a heading may have.
-const SUMMARY_WORDS: &str = "summary overview verdict conclusion assessment";
+const SUMMARY_WORDS: &str = "summary overview verdict conclusion assessment context background";
 const SUMMARY_FILLERS: &str = "of the overall final round review report code plan executive high";
 /// Words of a heading below which a reviewer praises, and others that it may have.
 const PRAISE_WORDS: &str =
