@@ -186,6 +186,10 @@ impl<'i> Layers<'i> {
                     self.add(row);
                 }
                 ["programs", ..] => {}
+                ["reviewers", _, "sandbox"] => {
+                    let why = "`sandbox`: it is retired; Codex and Claude run read-only";
+                    self.ignore(&row, why);
+                }
                 _ => self.add(row),
             }
         }

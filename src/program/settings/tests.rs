@@ -173,6 +173,13 @@ fn start_values_are_those_that_a_layer_has() {
 }
 
 #[test]
+fn retired_sandbox_is_ignored_with_one_line() {
+    let settings = user("[reviewers.codex]\nsandbox = \"off\"\n").unwrap();
+    let line = "2:1: ignored `sandbox`: it is retired; Codex and Claude run read-only";
+    assert_eq!(settings.ignored, [format!("{USER}:{line}")]);
+}
+
+#[test]
 fn example_has_every_key() {
     // serde lists the keys of a type in its error about an unknown key.
     fn check_keys<T: serde::de::DeserializeOwned>() {
