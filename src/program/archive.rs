@@ -7,7 +7,7 @@ use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::locate::StateFolders;
-use super::{loops, out};
+use super::{loops, out, ownership};
 use crate::store::{LoopId, Store};
 use crate::text;
 
@@ -69,17 +69,16 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool) -> CommandResult {
     if !yes && !Caller::from_env().is_slash_command {
         let active = loops.iter().filter(|one| !one.terminal).count();
         let noun = if loops.len() == 1 { "loop" } else { "loops" };
+        let counted = format!("{} {noun}, {active} of them active", loops.len());
         let named = loops.iter().take(MAX_NAMED_LOOPS);
-        let named: Vec<String> = named
-            .map(|one| text::one_line(one.id.as_str(), 100))
+        let list: String = named
+            .map(|one| format!("  {}\n", text::one_line(one.id.as_str(), 100)))
             .collect();
-        let problem = format!(
-            "{} {noun}, {active} of them active, would move to the archive: {}",
-            loops.len(),
-            named.join(", "),
-        );
-        let help = format!("nothing is deleted; if that is right:\n    {program} rollback --yes");
-        return Err(Failure::refuse(problem, &help));
+        ownership::confirm(
+            &format!("{list}{counted}. Move all to the archive? Nothing is deleted."),
+            &format!("{counted}, would be archived; without a terminal you cannot be asked"),
+            &format!("run it in a terminal, or confirm with:\n    {program} rollback --yes"),
+        )?;
     }
     for one in loops {
         move_to_archive(&one.store, &one.id, "rolled back by the user")?;

@@ -98,7 +98,7 @@ pub(super) enum Command {
     Adopt {
         #[command(flatten)]
         target: LoopArgs,
-        /// Also if another session may be working on it
+        /// Do not ask if another session may be working on it
         #[arg(long)]
         yes: bool,
     },
@@ -116,7 +116,7 @@ pub(super) enum Command {
     Sweep,
     /// Move all loops of this project to the archive
     Rollback {
-        /// Move them; without it, the loops are only counted
+        /// Do not ask; required without a terminal
         #[arg(long)]
         yes: bool,
     },

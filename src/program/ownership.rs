@@ -1,6 +1,8 @@
 //! `resume`, `pause`, `use` and `adopt`: which loops are driven, and by which session. No stop
 //! drives a paused loop; of a session's several loops, stops drive the one that was chosen last.
 
+use std::io::{self, BufRead, IsTerminal, Write};
+
 use super::app::Program;
 use super::caller::{Caller, UNKNOWN};
 use super::exit::{CommandResult, Exit, Failure};
@@ -117,7 +119,7 @@ fn bring_back(program: &Program, store: &Store, id: &LoopId) -> Result<bool, Fai
     Ok(is_archived)
 }
 
-/// Takes a loop over. If another session may use it, `yes` or a slash command is required.
+/// Takes a loop over. Asks first if another session may use it, but not after a slash command.
 pub(super) fn adopt(program: &Program, id: Option<&str>, yes: bool) -> CommandResult {
     let info = program.info;
     loops::person_only(info, "adopt", id)?;
@@ -166,10 +168,24 @@ pub fn adopt_held(raw: &Raw) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses to take a loop from a session that may still work on it.
+/// Asks on the terminal for a yes. Without a terminal, `problem` and `help` refuse the command.
+pub(super) fn confirm(question: &str, problem: &str, help: &str) -> Result<(), Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::refuse(problem, help));
+    }
+    let _ = write!(io::stderr(), "{question} [y/N] ");
+    let mut answer = String::new();
+    let _ = io::stdin().lock().read_line(&mut answer);
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(Failure::refuse("you did not agree", "nothing was changed")),
+    }
+}
+
+/// Asks before a loop is taken from a session that may still work on it.
 ///
 /// # Errors
-/// Returns an error if the session was active a short time ago.
+/// Returns an error if the user does not agree, or cannot be asked without a terminal.
 pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let session = Caller::from_env().session;
     let active = StateFolders::find_here(info.state)?.active();
@@ -185,10 +201,14 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     }
     let owner = text::one_line(owner, 100);
     let age = text::elapsed(idle.as_secs());
-    let problem =
+    let risk =
         format!("session {owner} may be working on loop {id}: its last sign of life was {age} ago");
     let program = info.program;
     let help =
         format!("nothing was changed; if that session is over:\n    {program} adopt {id} --yes");
-    Err(Failure::refuse(problem, &help))
+    confirm(
+        &format!("{risk}.\nTake the loop over?"),
+        &format!("{risk}; you cannot be asked without a terminal"),
+        &help,
+    )
 }

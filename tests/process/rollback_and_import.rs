@@ -110,12 +110,26 @@ fn rollback_needs_a_yes() {
     project.run(&format!("cancel {over}")).exits(0);
     let id = project.start(&[]);
     let before = tree(&project.folder());
+    // Without a terminal, the confirmation is a flag.
     let ran = project.run("rollback").exits(1);
+    has(&ran.err, "without a terminal you cannot be asked");
     has(&ran.err, "claudex-loop rollback --yes");
     has(&ran.err, "2 loops, 1 of them active");
-    has(&ran.err, &id);
+    project.run_with_stdin("rollback", b"y\n").exits(1);
+    for typed in ["\n", "n\n", "yep\n", "\u{4}"] {
+        let screen = project.on_terminal(80, "rollback", typed);
+        assert_eq!(screen.code, 1, "{screen:#?}");
+        for shown in [
+            "[y/N]",
+            &id,
+            "2 loops, 1 of them active.",
+            "nothing was changed",
+        ] {
+            screen.shows(shown);
+        }
+    }
     assert_eq!(tree(&project.folder()), before);
-    project.run("rollback --yes").exits(0);
+    assert_eq!(project.on_terminal(80, "rollback", "Y\n").code, 0);
     assert!(!project.state_path(&id).exists() && !project.state_path(&over).exists());
     // The user's slash command is a confirmation, too.
     let id = project.start(&[]);

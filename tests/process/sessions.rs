@@ -71,8 +71,13 @@ fn adopt_of_another_sessions_loop_needs_a_yes() {
     let ran = project.run("adopt").exits(1);
     has(&ran.err, "session s1 may be working on loop");
     has(&ran.err, &format!("    claudex-loop adopt {id} --yes\n"));
+    project.run_with_stdin("adopt", b"y\n").exits(1);
+    let screen = project.on_terminal(80, "adopt", "n\n");
+    assert_eq!(screen.code, 1, "{screen:#?}");
+    screen.shows("Take the loop over? [y/N]");
+    screen.shows("nothing was changed");
     assert_eq!(project.state(&id), before);
-    project.run("adopt --yes").exits(0);
+    assert_eq!(project.on_terminal(80, "adopt", "y\n").code, 0);
     assert_eq!(project.field(&id, "session_id"), "unknown");
     // If the loop belongs to nobody, no confirmation is necessary.
     project.answers("adopt", 0, "belongs to no session now");

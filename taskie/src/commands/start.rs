@@ -143,7 +143,7 @@ pub(super) fn continue_plan(call: &Call) -> CommandResult {
     plan.print_next(call, &next)
 }
 
-/// Takes a plan over into this session, unless another one may still be at work on it.
+/// Takes a plan over into this session. Asks if another session may still be at work on it.
 fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     let Some(session) = &call.caller.session else {
         return Ok(());

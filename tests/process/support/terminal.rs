@@ -5,9 +5,10 @@ mod pseudo;
 
 use super::{Line, Project};
 
-/// The last screen.
+/// The last screen, and the exit code.
 #[derive(Debug)]
 pub(crate) struct Screen {
+    pub(crate) code: i32,
     /// The lines, with the typed text.
     pub(crate) lines: Vec<String>,
 }
@@ -26,8 +27,9 @@ impl Screen {
 impl Project {
     /// Runs the binary on a terminal with this many columns and 24 rows, and types this text.
     pub(crate) fn on_terminal(&self, columns: u16, line: impl Line, typed: &str) -> Screen {
-        let (_, screen) = pseudo::run(self.command(line), columns, typed);
+        let (code, screen) = pseudo::run(self.command(line), columns, typed);
         Screen {
+            code,
             lines: screen.lines().map(str::to_owned).collect(),
         }
     }
