@@ -10,12 +10,13 @@ use claudex_loop::program::{Group, out};
 use claudex_loop::text;
 
 /// The files of the crate, with placeholders.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("Cargo.toml", include_str!("new/Cargo.toml.in")),
     ("build.rs", include_str!("new/build.rs.in")),
     MACHINE,
     ("messages/writing.md", include_str!("new/writing.md.in")),
     ("src/main.rs", include_str!("new/main.rs.in")),
+    (".gitignore", "/target\n"),
 ];
 const MACHINE: (&str, &str) = ("machine.toml", include_str!("new/machine.toml.in"));
 /// The clone that the program was built in, or `None` in a release.

@@ -106,6 +106,11 @@ fn bring_back(program: &Program, store: &Store, id: &LoopId) -> Result<bool, Fai
     let is_archived = store.has_archived(id);
     let failed = |error: StoreError| open_error::start_failure(program, store, error.into());
     if is_archived {
+        // A loop that cannot be opened stays in the archive, where it is in nobody's way.
+        let opened = program
+            .app
+            .open(&loops::place_of(store, id).read_only(), id, Actor::Person);
+        drop(opened.map_err(|error| open_error::failure(program.info, error))?);
         store.unarchive(id).map_err(failed)?;
         let folder = text::printable(store.folder());
         out::line(&format!("Loop {id} was brought back from {folder}/archive"));

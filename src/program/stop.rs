@@ -1,7 +1,7 @@
 //! The Stop hook, step by step: read the input, locate the loop, open it, check whether this stop
 //! drives it, let the machine decide and commit, render the message, print the decision.
 //!
-//! Every internal error ends the turn with one line and leaves the loop unchanged.
+//! Every internal error ends the turn with one line. A change that was committed before it stays.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,7 +22,7 @@ use crate::review::runs;
 use crate::store::Entry;
 use crate::text;
 
-/// The start of the log line about a stop that changed nothing, which `status` shows.
+/// The start of the log line about a stop that let the turn end, which `status` shows.
 pub(super) const LET_END: &str = "let the turn end: ";
 
 pub(super) fn answer(program: &Program) -> Exit {
@@ -212,7 +212,9 @@ impl Stop<'_> {
 
         let rendered = program.render(held, edge.effective_message(table), Variables::new())?;
         let Some(message) = rendered else {
-            return Ok(Decision::approve(None));
+            // Nothing tells the agent to continue.
+            let note = turn_end::note(program, held, edge, was_asked, &caveats);
+            return Ok(Decision::approve(note));
         };
         if !edge.reminds(table) {
             let action = Action::Block(message);

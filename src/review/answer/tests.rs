@@ -133,8 +133,7 @@ fn json_cut_anywhere_is_unreadable() {
 }
 
 #[test]
-fn huge_and_hostile_texts_are_refused_in_time() {
-    let begun = std::time::Instant::now();
+fn huge_and_hostile_texts_are_refused() {
     assert!(
         read(&format!(
             "No substantive findings.\n{}",
@@ -174,8 +173,6 @@ fn huge_and_hostile_texts_are_refused_in_time() {
     let too_large = read(&"x".repeat(MAX_ANSWER_BYTES + 1)).unwrap_err();
     let expected = "it is 1048577 bytes long, the limit is 1048576";
     assert_eq!(too_large.detail, expected);
-    // Two seconds of CPU; other tests run meanwhile.
-    assert!(begun.elapsed().as_secs() < 60);
 }
 
 fn any_parts() -> impl Strategy<Value = Vec<(usize, usize)>> {
