@@ -60,13 +60,11 @@ fn record(held: &AnyLoop, parts: &[String]) -> Result<(), String> {
             "topic and answers have {bytes} bytes; the limit is {MAX_TEXT_BYTES}"
         ));
     }
-    let change = Change {
-        edits: Fields::from_iter([
-            ("topic".to_owned(), Value::from(topic)),
-            ("interview_used".to_owned(), Value::from(true)),
-        ]),
-        ..Change::new("interview", &Actor::Person.to_string())
-    };
+    let edits = Fields::from_iter([
+        ("topic".to_owned(), Value::from(topic)),
+        ("interview_used".to_owned(), Value::from(true)),
+    ]);
+    let change = Change::edit("interview", &Actor::Person.to_string(), edits);
     let raw = held.raw();
     let committed = raw.store().commit(raw.record(), change);
     committed.map(drop).map_err(|error| error.to_string())

@@ -1,5 +1,4 @@
-//! `archive`, `sweep` and `rollback`: one loop, the inactive ones, or all loops of a project move to
-//! the archive.
+//! `archive`, `sweep` and `rollback`: one, the inactive, or all loops of a project are archived.
 
 use std::time::SystemTime;
 
@@ -17,10 +16,8 @@ pub(super) fn archive(info: &ProgramInfo, id: Option<&str>) -> CommandResult {
     loops::person_only(info, "archive", id)?;
     let (store, id) = loops::find(info, id)?;
     move_to_archive(&store, &id, "archived by the user")?;
-    out::line(&format!(
-        "To bring it back:{}",
-        info.command(&format!("resume {id}"))
-    ));
+    let resume = info.command(&format!("resume {id}"));
+    out::line(&format!("To bring it back:{resume}"));
     Ok(Exit::Complete)
 }
 

@@ -103,8 +103,8 @@ pub(super) fn start_failure(program: &Program, store: &Store, error: Refusal) ->
     };
     let help = match opened {
         _ if !StateFolders::find_here(info.state).is_ok_and(is_here) => {
-            let program = info.program;
-            format!("it is a loop of another project; see it with `{program} status` there")
+            let name = info.program;
+            format!("it is a loop of another project; see it with `{name} status` there")
         }
         Ok(held) => {
             let action = next_action::for_caller(program, &*held);

@@ -104,11 +104,8 @@ impl Store {
         }
         loop {
             let held = self.open(id)?;
-            let change = Change {
-                edits: Fields::from_iter([(field.to_owned(), value.clone())]),
-                ..Change::new("set-field", by)
-            };
-            match self.apply_change(&held, change) {
+            let edits = Fields::from_iter([(field.to_owned(), value.clone())]);
+            match self.apply_change(&held, Change::edit("set-field", by, edits)) {
                 // Another process changed the loop in between.
                 Err(StoreError::Stale { .. }) => {}
                 written => return written,

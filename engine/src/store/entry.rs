@@ -20,7 +20,7 @@ pub struct Change {
     pub what: String,
     /// The actor who makes it: `hook`, `agent`, `person`.
     pub by: String,
-    /// The arguments of the transition, by name.
+    /// The arguments of the transition by name, or the fields of an edit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Json>,
     /// The phase that it leaves. The store sets it.
@@ -51,6 +51,15 @@ impl Change {
             what: what.to_owned(),
             by: by.to_owned(),
             ..Self::default()
+        }
+    }
+
+    /// Makes a change that sets fields and keeps the phase.
+    pub fn edit(what: &str, by: &str, edits: Fields) -> Self {
+        Self {
+            args: Some(Json::Object(edits.clone())),
+            edits,
+            ..Self::new(what, by)
         }
     }
 }

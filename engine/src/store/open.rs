@@ -88,8 +88,7 @@ impl Store {
         let mut record = self.record(id, newest, document);
         if !edits.is_empty() {
             let what = if edited.is_some() { "edit" } else { "move" };
-            let bare = Change::new(what, "person");
-            record = self.apply_change(&record, Change { edits, ..bare })?;
+            record = self.apply_change(&record, Change::edit(what, "person", edits))?;
         }
         // An edit that was taken over is in the journal as a change already.
         for repair in &repairs {

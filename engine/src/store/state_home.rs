@@ -193,8 +193,8 @@ impl Store {
             let id = lines.next()?;
             let last = read_text(&home, PROJECTS, id)?;
             let is_new = by.is_none_or(|by| lines.all(|line| line != by));
-            let has_other_id = project_at(path).is_ok_and(|project| project.as_deref() != Some(id));
-            let has_vanished = last == path.as_str() && has_other_id;
+            let is_other = project_at(path).is_ok_and(|project| project.as_deref() != Some(id));
+            let has_vanished = last == path.as_str() && is_other;
             if let Some(by) = by.filter(|_| is_new && has_vanished) {
                 let _ = write_text(&home, BY_PATH, &name, &format!("{text}\n{by}"));
             }

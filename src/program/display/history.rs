@@ -111,25 +111,11 @@ impl LoopHistory {
             let edge = rounds::edges_of(self.table, change).into_iter().next();
             reasons.extend(edge.map(|edge| edge.doc.trim_end_matches('.').to_owned()));
         }
-        if ["edit", "set-field"].contains(&&*change.what) {
-            reasons.extend(self.edits(change));
+        if reasons.is_empty() {
+            let fields = change.args.iter().filter_map(Json::as_object).flatten();
+            reasons.extend(fields.map(|(name, value)| format!("{name}: {}", to_plain(value))));
         }
         reasons.join("; ")
-    }
-
-    /// Returns the fields of the machine that a change set, each with its value.
-    fn edits(&self, change: &ChangeEntry) -> Vec<String> {
-        let before = self
-            .changes()
-            .find(|one| one.revision + 1 == change.revision);
-        let fields = self.table.state.declared.iter();
-        let fields = fields.filter(|field| !field.is_engine_field());
-        let edited = fields.filter_map(|field| {
-            let value = change.field(field.name)?;
-            let is_same = before?.field(field.name) == Some(value);
-            (!is_same).then(|| format!("{}: {}", field.name, to_plain(value)))
-        });
-        edited.collect()
     }
 
     /// Returns the author of a change: `the hook`, `the agent`, `the user`, `the run command`.

@@ -2,11 +2,12 @@
 //!
 //! If the loop can continue after a command, it also permits the loop's requests ([`loop_rules`]).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Command;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
+use serde_yaml::Value as Yaml;
 
 use super::{CommandInfo, PluginInfo};
 use crate::behaviours::verify::is_used;
@@ -26,15 +27,6 @@ pub(super) struct CommandFile {
     usage: String,
     description: String,
     pub(super) text: String,
-}
-
-/// The head of a command's file that the machine has.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Head {
-    description: String,
-    #[serde(default)]
-    argument_hint: String,
 }
 
 pub(super) fn all(
@@ -64,12 +56,13 @@ pub(super) fn all(
 fn own_command(plugin: &str, file: &Message) -> Option<CommandFile> {
     let name = file.name.strip_prefix("commands/")?.strip_suffix(".md")?;
     let head = file.text.split("---\n").nth(1)?;
-    let head: Head = serde_yaml::from_str(head).ok()?;
-    let usage = format!("/{plugin}:{name} {}", head.argument_hint);
+    let head: BTreeMap<String, Yaml> = serde_yaml::from_str(head).ok()?;
+    let value = |key| head.get(key).and_then(Yaml::as_str).unwrap_or_default();
+    let usage = format!("/{plugin}:{name} {}", value("argument-hint"));
     Some(CommandFile {
         path: file.name.to_owned(),
         usage: usage.trim_end().to_owned(),
-        description: head.description,
+        description: value("description").to_owned(),
         text: file.text.to_owned(),
     })
 }

@@ -159,29 +159,23 @@ fn read_finding(number: usize, entry: &Map<String, Value>) -> Result<Finding, Ca
     let what = texts
         .next()
         .ok_or_else(|| lacks("text that says what is wrong"))?;
+    let file = FILES.split(' ').find_map(text);
     let mut advice = ADVICE.split(' ').filter_map(text);
     let line = |text: String, limit| Some(text::one_line(&text, limit));
     let mut finding = Finding {
         // An unknown id is dropped when the finding gets its own.
         id: text("id").and_then(|id| line(id, MAX_ID_CHARS)),
         recommendation: advice.next().and_then(|text| line(text, MAX_FINDING_CHARS)),
-        file: FILES
-            .split(' ')
-            .find_map(text)
-            .and_then(|file| line(file, MAX_FILE_CHARS)),
+        file: file.and_then(|file| line(file, MAX_FILE_CHARS)),
         line: entry.get("line").and_then(first_line),
         // Unchanged: a patch with other bytes is another patch. The caller cleans it to show it.
         patch: text("patch").filter(|patch| patch.len() <= MAX_PATCH_BYTES),
         ..Finding::new(severity, text::one_line(&what, MAX_FINDING_CHARS))
     };
-    let known = [SEVERITIES, TEXTS, ADVICE, FILES, OTHERS];
-    let is_known = |name: &str| {
-        known
-            .iter()
-            .any(|list| list.split(' ').any(|one| one == name))
-    };
-    let others = entry.iter();
-    let others = others.filter(|(name, value)| !is_known(name) && !value.is_null());
+    let lists = [SEVERITIES, TEXTS, ADVICE, FILES, OTHERS].into_iter();
+    let known: Vec<&str> = lists.flat_map(|list| list.split(' ')).collect();
+    let is_other = |name: &str, value: &Value| !known.contains(&name) && !value.is_null();
+    let others = entry.iter().filter(|(name, value)| is_other(name, value));
     let others = others.map(|(name, value)| format!("{name}: {}", to_plain(value)));
     for text in texts.chain(advice).chain(others) {
         text.lines()

@@ -50,12 +50,8 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
     reader.leave(0)?;
     let findings = reader.findings;
     for (line, severity, announced) in reader.tallies {
-        if findings
-            .iter()
-            .filter(|one| one.severity <= severity)
-            .count()
-            < announced
-        {
+        let found = findings.iter().filter(|one| one.severity <= severity);
+        if found.count() < announced {
             return Err(missing(line));
         }
     }
@@ -334,11 +330,9 @@ impl Reader {
     /// Adds lines to a finding. One may state its severity. A heavier one counts in any case.
     fn hang(&mut self, finding: usize, lines: &[String]) {
         let stated = lines.iter().flat_map(|line| stated_severities(line)).min();
-        let rated = lines.iter().filter(|line| is_bracketed(line));
-        let heaviest = rated
-            .filter_map(|line| Some(label(line)?.0))
-            .chain(stated)
-            .min();
+        let bracketed = lines.iter().filter(|line| is_bracketed(line));
+        let rated = bracketed.filter_map(|line| Some(label(line)?.0));
+        let heaviest = rated.chain(stated).min();
         let own = &mut self.findings[finding];
         let top = self.frames.last_mut();
         let open = top.filter(|top| top.place == Place::Finding && top.severity.is_none());

@@ -220,11 +220,6 @@ proptest! {
 fn answer_with_too_many_findings_is_unreadable() {
     let text = |count: usize| format!("## High\n{}", "- x\n".repeat(count));
     assert_eq!(findings(&text(MAX_FINDINGS)).len(), MAX_FINDINGS);
-    let too_many = "it has 1001 findings, the limit is 1000";
     let error = read(&text(MAX_FINDINGS + 1)).unwrap_err();
-    assert_eq!(error.detail, too_many);
-    let finding = json!({"severity": "high", "what": "x"});
-    let all = vec![finding; MAX_FINDINGS + 1];
-    let answer = json!({"verdict": "findings", "findings": all});
-    assert_eq!(read(&answer.to_string()).unwrap_err().detail, too_many);
+    assert_eq!(error.detail, "it has 1001 findings, the limit is 1000");
 }

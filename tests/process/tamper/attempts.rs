@@ -90,3 +90,16 @@ fn agent_may_not_choose_the_reviewer() {
     project.answers_in("s1", &format!("review {id} --reviewer lint"), 0, "");
     assert_eq!(project.runs(&id), 1);
 }
+
+#[test]
+fn edit_by_hand_is_undone_and_told_once() {
+    let (project, id) = Project::reviewing(&[]);
+    project.edit(&id, "phase: reviewing", "phase: done");
+    let stop = project.fire();
+    let undone = "the state was edited by hand (phase); the edit was undone";
+    has(stop.note.as_deref().unwrap(), undone);
+    has(&stop.blocked(), "waiting for its review");
+    assert_eq!(project.field(&id, "phase"), "reviewing");
+    project.fire().approved();
+    assert_eq!(project.replaced(&id).len(), 1);
+}

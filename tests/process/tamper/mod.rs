@@ -4,4 +4,3 @@ mod attempts;
 mod evidence;
 mod helpers;
 mod lock_and_disk;
-mod state;

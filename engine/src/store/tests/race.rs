@@ -1,50 +1,22 @@
-//! Sixteen changes at once: one wins, and the others are refused.
+//! Changes at once: one wins, and the others are refused.
 
-use std::fmt::Debug;
 use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use camino::Utf8Path;
 
-use crate::store::testing::{SPEC, change, home, plan, started, store};
+use crate::store::testing::{SPEC, change, home, started};
 use crate::store::{Store, StoreError};
-
-/// Returns another store on the same folder, as another process has it.
-fn reopen(store: &Store) -> Store {
-    let folder = store.folder().to_owned();
-    let root = store.root().to_owned();
-    let home = home(&root);
-    Store::at(folder, root, &SPEC, home)
-}
-
-/// Lets sixteen stores on a folder do something at once. Returns the errors of all but the winner.
-fn race<T: Debug + Send, E: Debug + Send>(
-    store: &Store,
-    work: impl Fn(&Store) -> Result<T, E> + Sync,
-) -> Vec<E> {
-    let ready = Barrier::new(16);
-    let results: Vec<_> = thread::scope(|scope| {
-        let start = |_| {
-            scope.spawn(|| {
-                let store = reopen(store);
-                ready.wait();
-                work(&store)
-            })
-        };
-        let racers: Vec<_> = (0..16).map(start).collect();
-        let results = racers.into_iter().map(|racer| racer.join().unwrap());
-        results.collect()
-    });
-    let (won, lost): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
-    assert_eq!(won.len(), 1, "{won:?}");
-    lost.into_iter().map(Result::unwrap_err).collect()
-}
 
 /// The environment variable that makes the test a racer: the root of the project.
 const RACER: &str = "RACER_OF";
+
+/// Returns a store of the project, as another process has it.
+fn project_store(root: &Utf8Path) -> Store {
+    Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home(root))
+}
 
 /// A process that commits the change of a round at a signal, and prints whether it won.
 struct Racer {
@@ -79,7 +51,7 @@ impl Racer {
     /// Does the work of the process.
     #[expect(clippy::print_stdout, reason = "the lines are read by the test")]
     fn run(root: &Utf8Path) {
-        let store = Store::at(root.join(SPEC.folder), root.to_owned(), &SPEC, home(root));
+        let store = project_store(root);
         let mut lines = std::io::stdin().lines().map(Result::unwrap);
         while let Some(round) = lines.next() {
             let held = store.open(&store.list().next().unwrap().id).unwrap();
@@ -129,7 +101,7 @@ fn loop_that_others_change_opens_as_it_is() {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..3 {
-            let store = reopen(&store);
+            let store = project_store(store.root());
             let id = started.id();
             let is_over = &is_over;
             scope.spawn(move || {
@@ -148,14 +120,4 @@ fn loop_that_others_change_opens_as_it_is() {
         is_over.store(true, Ordering::Relaxed);
     });
     assert_eq!(store.journal(started.id()).unwrap().len(), 999);
-}
-
-#[test]
-fn one_of_sixteen_starts_wins() {
-    let (_kept, store) = store();
-    for error in race(&store, |store| store.begin(plan())) {
-        let is_active = matches!(error, StoreError::Active { .. });
-        assert!(is_active, "{error}");
-    }
-    assert_eq!(store.list().count(), 1);
 }

@@ -22,9 +22,8 @@ impl Reader {
     pub(super) fn paragraph(&mut self, block: &Block, is_end: bool) -> Result<(), Cause> {
         let mut lines = item::lines(&block.text);
         let stated: Vec<Severity> = stated_severities(&block.text).collect();
-        let first = lines
-            .iter()
-            .position(|line| stated_severity(line).is_none());
+        let is_text = |line: &String| stated_severity(line).is_none();
+        let first = lines.iter().position(is_text);
         let is_vague = stated.is_empty() && lines.iter().any(|line| states_finding(line));
         let top = self.top();
         let before = top.before;
