@@ -1,8 +1,8 @@
 //! The SessionStart hook: one line about a waiting loop of this project, and how to continue it.
 //!
-//! The hook also names an unused or missing state folder. After a compaction the agent gets its loop's
-//! message again. If the session then has a new id, the loop follows: the PreCompact hook noted the
-//! old id. The line quotes no text of users or models. A project without a loop is not changed.
+//! The hook also names an unused or missing state folder. After a compaction the agent gets the
+//! message of its loop again. If the session then has a new id, the loop follows: PreCompact noted
+//! the old id. The line quotes no text of users or models. A project without a loop is not changed.
 
 use std::env;
 use std::time::Duration;

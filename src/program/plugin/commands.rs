@@ -42,18 +42,17 @@ pub(super) fn all(
     let is_hidden =
         |one: &CommandInfo| one.call.starts_with("start") && program.info.start_command.is_some();
     let commands = info.commands.iter().filter(|one| !is_hidden(one));
-    let own = info
-        .files
-        .iter()
-        .filter_map(|file| own_command(plugin, file));
-    let own: Vec<CommandFile> = own.collect();
+    let files = info.files.iter();
+    let files: Vec<CommandFile> = files
+        .filter_map(|file| machine_command(plugin, file))
+        .collect();
     let mut generated = commands.map(render).collect::<Result<Vec<_>, _>>()?;
-    generated.retain(|one| own.iter().all(|own| own.path != one.path));
-    Ok(own.into_iter().chain(generated).collect())
+    generated.retain(|one| files.iter().all(|file| file.path != one.path));
+    Ok(files.into_iter().chain(generated).collect())
 }
 
-/// Returns the command of a file of the machine, with the arguments and the description of its head.
-fn own_command(plugin: &str, file: &Message) -> Option<CommandFile> {
+/// Returns the command of a file that the machine has, with arguments and description of its head.
+fn machine_command(plugin: &str, file: &Message) -> Option<CommandFile> {
     let name = file.name.strip_prefix("commands/")?.strip_suffix(".md")?;
     let head = file.text.split("---\n").nth(1)?;
     let head: BTreeMap<String, Yaml> = serde_yaml::from_str(head).ok()?;

@@ -1,9 +1,9 @@
 //! The findings of a Markdown answer: every item is counted, or the whole answer is unreadable.
 //!
-//! The reader keeps a stack of what it is below: sections, findings, praise. Each block first ends
-//! what has its level or a deeper one. A block with a severity of its own is a finding. Without one,
-//! an item is a finding with the severity of its section, and text is a detail of the finding above.
-//! If there is no section, an item is high, provided that anything in the answer has a severity.
+//! The reader keeps a stack of open sections, findings and praise. Each block first closes those of
+//! its level or a deeper one. A block that names a severity is a finding. Any other item is a
+//! finding with the severity of its section, and other text is a detail of the finding above. If
+//! there is no section, an item is high, provided that anything in the answer has a severity.
 
 mod frame;
 mod prose;
@@ -75,7 +75,7 @@ fn title(blocks: &[Block]) -> Option<usize> {
 
 #[derive(Debug, Default)]
 struct Reader {
-    /// What the reader is below, outermost first. The first frame is the answer.
+    /// The open headings and items, outermost first. The first frame is the answer.
     frames: Vec<Frame>,
     findings: Findings,
     /// The lines that count findings of the whole answer, such as `Findings (3)` or `High: 2`, each
