@@ -259,7 +259,7 @@ fn user_in_a_terminal_answers_there() {
     let (succeeded, refused) = ferry.agent("answer red");
     assert!(!succeeded);
     has(&refused, "an agent may not run ‘answer’");
-    has(&refused, "    ferry answer LABEL\n");
+    has(&refused, "    ferry answer red\n");
     // Only the refusal is noted.
     let noted = ferry.journal();
     assert_eq!(
