@@ -20,7 +20,7 @@ pub const RUN: &str = "run";
 /// Whether this call has taken the ticket of the user's slash command.
 static HAS_TICKET: AtomicBool = AtomicBool::new(false);
 
-/// Notes that this call has taken a ticket.
+/// Records that this call has taken a ticket.
 pub(super) fn note_ticket() {
     HAS_TICKET.store(true, Ordering::Relaxed);
 }
