@@ -2,7 +2,6 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::round::follower;
 use crate::support::{Project, has};
 
 #[test]
@@ -44,33 +43,6 @@ fn follow_shows_the_last_lines_of_a_run() {
     assert_eq!(lines.len(), 20, "without the half one: {message}");
     std::fs::remove_file(&log).unwrap();
     project.answers(&follow, 0, "this was the last one");
-}
-
-#[test]
-fn follow_shows_a_running_review_to_its_end() {
-    let (project, id) = Project::reviewing(&[]);
-    let review = project.background_review(&id, "--reviewer fake-slow-1");
-    let message = project.run(&format!("review {id} --follow")).exits(0).out;
-    has(&message, "following the review that is running");
-    has(&message, "to go");
-    has(&message, "no substantive findings");
-    review.end().exits(0);
-    assert_eq!(project.runs(&id), 1);
-}
-
-#[test]
-fn interrupted_follower_leaves_the_review_alone() {
-    let (project, id) = Project::reviewing(&[]);
-    let review = project.background_review(&id, "--reviewer fake-hang");
-    let (follower, _) = follower(&project, &id, "--follow");
-    follower.signal("TERM");
-    follower.end().exits(130).says("the review continues");
-    project
-        .run("status")
-        .exits(0)
-        .says("(running)")
-        .says("--follow");
-    drop(review);
 }
 
 #[test]

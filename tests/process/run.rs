@@ -82,10 +82,12 @@ fn wrong_arguments_exit_with_2_and_leave_nothing() {
 fn failure_of_the_system_exits_with_3() {
     let project = project();
     crate::support::write(&project.root.join(".claude/claudex"), "in the way");
-    let ran = project
-        .run("run --json PLAN.md --reviewer fake-clean")
-        .exits(3);
-    assert_eq!(ran.says(".claude").out, "");
+    let before = tree(&project.root);
+    for line in ["run --json PLAN.md --reviewer fake-clean", "start plan x"] {
+        let ran = project.run(line).exits(3);
+        assert_eq!(ran.says(".claude").out, "", "{line}");
+        assert_eq!(tree(&project.root), before, "{line}");
+    }
 }
 
 #[test]
@@ -177,7 +179,7 @@ fn outcome_names_rounds_and_files_that_exist() {
     assert_eq!(plan, THIN, "without a drafter nobody changes it");
 }
 
-/// A review takes 512 KiB. A longer plan is refused at the start.
+/// A review takes 512 KiB. A plan that no reviewer can read completely is refused, and never done.
 #[test]
 fn plan_longer_than_review_takes_is_refused() {
     let (project, id) = Project::reviewing(&[]);
@@ -188,6 +190,8 @@ fn plan_longer_than_review_takes_is_refused() {
         ran.says(problem).says("split it into parts");
     }
     assert_eq!(project.runs(&id), 0);
+    let mark_done = format!("mark-done {id} --rejecting no");
+    project.answers(&mark_done, 1, "round 1 was not reviewed yet");
     project.run("cancel").exits(0);
     let before = tree(&project.folder());
     let ran = project.run("run PLAN.md").exits(5);

@@ -5,19 +5,6 @@ use serde_json::json;
 use crate::support::{Project, Ran, Stop, has, id_of, lacks, tree};
 
 #[test]
-fn loop_of_one_session_blocks_no_other() {
-    let project = Project::new();
-    let started = project.run_in_session("s1", "start plan topic").exits(0);
-    assert_eq!(project.field(&id_of(&started), "session_id"), "s1");
-    let before = tree(&project.root);
-    for _ in 0..3 {
-        assert_eq!(project.fire_as("s2").approved(), "");
-    }
-    assert_eq!(tree(&project.root), before, "and it changes nothing");
-    project.fire_as("s1").blocked();
-}
-
-#[test]
 fn loop_from_a_terminal_belongs_to_first_session() {
     let project = Project::new();
     let id = project.start(&[]);

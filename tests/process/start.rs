@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::support::{Project, Ran, has, id_of, lacks, tree, write, yaml};
+use crate::support::{Project, Ran, has, id_of, lacks, tree, yaml};
 
 /// Starts a plan loop, and checks fields of it.
 #[track_caller]
@@ -136,15 +136,6 @@ fn start_beside_an_active_loop_is_refused() {
     let before = project.state(&id);
     assert_ne!(project.start(&[]), id);
     assert_eq!(project.state(&id), before, "the finished loop stays");
-}
-
-#[test]
-fn start_that_fails_exits_with_3() {
-    let project = Project::new();
-    write(&project.root.join(".claude/claudex"), "a file");
-    let before = tree(&project.root);
-    project.answers("start plan x", 3, ".claude");
-    assert_eq!(tree(&project.root), before);
 }
 
 // --- files ---------------------------------------------------------------------------------------

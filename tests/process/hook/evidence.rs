@@ -1,7 +1,5 @@
 //! Valid evidence of a review, and the effects of missing evidence.
 
-use std::io::Write as _;
-
 use crate::support::{Project, has};
 
 const UNCHANGED: &str = "**Note:** Round 1 (Senior-engineer review) found high=1 medium=1 low=1; the plan is unchanged since, so they are open.";
@@ -62,16 +60,6 @@ fn rejected_findings_need_a_reason_for_the_summary() {
     crate::support::lacks(&project.fire().blocked(), "were rejected");
 }
 
-/// A review takes 512 KiB. A plan that no reviewer read completely is not done.
-#[test]
-fn plan_longer_than_review_takes_is_not_done() {
-    let (project, id) = Project::reviewing(&[]);
-    project.plan("# Plan\n\nMove the queue.\n".repeat(60_000));
-    project.reviews(&id, "fake-clean", 1, "a review takes at most 524288");
-    let line = format!("mark-done {id} --rejecting no");
-    project.answers(&line, 1, "round 1 was not reviewed yet");
-}
-
 #[test]
 fn plan_edited_after_its_review_is_admitted() {
     // After a mark as done, and after a clean last round.
@@ -95,15 +83,6 @@ fn plan_edited_after_its_review_is_admitted() {
 fn untouched_plan_is_not_settled_by_clean_round() {
     let (project, id) = Project::reviewing(&["--rounds", "3"]);
     project.review(&id, "fake-findings").exits(0);
-    // The age does not matter: a stop reads only the part of the journal that it needs.
-    let journal = project.folder().join(&id).join("journal.jsonl");
-    let journal = std::fs::OpenOptions::new().append(true).open(journal);
-    let note =
-        "{\"at\":\"2026-11-23T12:00:00Z\",\"note\":\"said\",\"data\":{\"what\":\"nothing new\"}}\n";
-    journal
-        .unwrap()
-        .write_all(note.repeat(2000).as_bytes())
-        .unwrap();
     project.fire().blocked();
     assert_eq!(project.field(&id, "round"), "2");
 

@@ -29,13 +29,6 @@ fn auto_takes_the_first_installed_client() {
 }
 
 #[test]
-fn unknown_reviewer_gets_the_names() {
-    let setup = Setup::new();
-    let ran = setup.review("codx", "").exits(2);
-    ran.says("`codx` is not a reviewer").says("choose `auto`, ");
-}
-
-#[test]
 fn auto_without_quota_takes_next_installed_client() {
     let setup = Setup::new();
     let limit = codex_fails("You've hit your usage limit. Try again at 4:59 AM.");

@@ -33,20 +33,11 @@ fn refused_verb_is_journaled_with_its_reason() {
 #[test]
 fn findings_no_review_wrote_prove_nothing() {
     let (project, id) = Project::reviewing(&[]);
-    let forge = || {
-        let clean = "# Round 1 findings\n\nNo substantive findings.\n";
-        std::fs::write(project.findings(&id, 1), clean).unwrap();
-    };
-    forge();
+    let clean = "# Round 1 findings\n\nNo substantive findings.\n";
+    std::fs::write(project.findings(&id, 1), clean).unwrap();
     project.fire().blocked();
     let why = "round 1 was not reviewed yet";
     project.answers(&format!("mark-done {id}"), 1, why);
-
-    // The findings file for people is no evidence either.
-    project.review(&id, "fake-findings").exits(0);
-    forge();
-    project.answers(&format!("mark-done {id}"), 1, "high=1 medium=1");
-    assert!(!project.fire().blocked().contains("plan loop complete"));
 }
 
 #[test]
