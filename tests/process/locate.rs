@@ -1,5 +1,7 @@
 //! The loop that a stop or command finds, by its folder.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::support::{Project, Stop, age, has, id_of, lacks, tree};
@@ -66,15 +68,9 @@ fn stop_drives_the_active_loop_not_the_newest() {
     let over = project.start(&[]);
     project.run(&format!("cancel {over}")).exits(0);
     let active = project.start(&[]);
-    age(
-        &project.state_path(&active),
-        std::time::Duration::from_mins(1),
-    );
+    age(&project.state_path(&active), Duration::from_mins(1));
     has(&project.fire().blocked(), &active);
-    age(
-        &project.state_path(&active),
-        std::time::Duration::from_mins(1),
-    );
+    age(&project.state_path(&active), Duration::from_mins(1));
     project.answers("state find", 0, &over);
 }
 
@@ -138,10 +134,7 @@ fn resume_without_id_means_the_sessions_own_loop() {
     let project = Project::new();
     let started = project.run_in_session("mine", "start plan topic").exits(0);
     let mine = id_of(&started);
-    age(
-        &project.state_path(&mine),
-        std::time::Duration::from_mins(16),
-    );
+    age(&project.state_path(&mine), Duration::from_mins(16));
     // The start archives it with a message.
     let started = project
         .run_in_session("theirs", "start plan topic")
@@ -166,7 +159,7 @@ fn archived_loop_is_told_to_its_session() {
     let project = Project::new();
     let id = project.start(&[]);
     project.fire().blocked();
-    age(&project.state_path(&id), std::time::Duration::from_mins(16));
+    age(&project.state_path(&id), Duration::from_mins(16));
     // A stop is a sign of life, even if it changes nothing.
     project.fire().approved();
     project.answers("sweep", 0, "Nothing to archive");

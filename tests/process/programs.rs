@@ -23,11 +23,11 @@ fn that_fetches(remote: &[(&str, &str)]) -> (Project, PathBuf) {
     write(&project.root.join("src/a"), "x");
     project.git(&["add", "--force", "."]);
     project.git(&["commit", "--quiet", "--message", "x"]);
-    let tree = git_says(&project, &["rev-parse", "HEAD:.claude"]);
+    let tree = project.git(&["rev-parse", "HEAD:.claude"]);
     project.git(&["sparse-checkout", "set", "--cone", "--sparse-index", "src"]);
     assert!(!folder.exists());
     std::fs::rename(&kept, &folder).unwrap();
-    let (start, rest) = tree.split_at(2);
+    let (start, rest) = tree.trim().split_at(2);
     std::fs::remove_file(project.root.join(".git/objects").join(start).join(rest)).unwrap();
     let fixed = [
         ("core.repositoryformatversion", "1"),
@@ -43,11 +43,6 @@ fn that_fetches(remote: &[(&str, &str)]) -> (Project, PathBuf) {
         ]);
     }
     (project, marker)
-}
-
-fn git_says(project: &Project, arguments: &[&str]) -> String {
-    let output = project.shell("git", arguments).output().unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 #[test]
@@ -76,7 +71,7 @@ fn crafted_repository_has_git_fetch_nothing() {
         project.fire();
         assert!(!marker.exists(), "stop {remote:?}");
         // Git without our options runs it.
-        git_says(&project, &["ls-files"]);
+        project.shell("git", &["ls-files"]).output().unwrap();
         assert!(marker.exists(), "the repository is crafted: {remote:?}");
     }
 }

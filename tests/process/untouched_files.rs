@@ -1,10 +1,8 @@
 //! Files that are not ours stay the same: a project without a loop, the home, and git.
 
-use std::process::Command;
-
 use serde_json::json;
 
-use crate::support::{Project, Ran, tree, write};
+use crate::support::{Project, tree, write};
 
 /// Commands that only read, ask, or run before a user has started anything.
 const LOOKS: [&str; 14] = [
@@ -36,46 +34,34 @@ fn project_without_a_loop_stays_byte_for_byte() {
         }
         let answered =
             json!({"questions": [{"question": "q", "header": "Scope"}], "answers": {"q": "a"}});
-        for (hook, mut event) in [
-            ("stop", json!({"hook_event_name": "Stop"})),
+        let answer = json!({"tool_name": "AskUserQuestion", "tool_response": answered});
+        let other =
+            json!({"command_name": "other:plan", "command_args": "x", "prompt": "/other:plan x"});
+        let write = json!({"tool_name": "Write", "tool_input": {"file_path": "/x"}});
+        for (hook, name, mut event) in [
+            ("stop", "Stop", json!({})),
+            ("stop", "SubagentStop", json!({"agent_id": "a1"})),
+            ("prompt", "UserPromptSubmit", json!({"prompt": "fix it"})),
+            ("prompt", "UserPromptExpansion", other),
+            ("answer", "PostToolUse", answer),
             (
-                "stop",
-                json!({"hook_event_name": "SubagentStop", "agent_id": "a1"}),
-            ),
-            (
-                "prompt",
-                json!({"hook_event_name": "UserPromptSubmit", "prompt": "fix the build"}),
-            ),
-            (
-                "prompt",
-                json!({"hook_event_name": "UserPromptExpansion", "command_name": "other:plan", "command_args": "x",
-                       "prompt": "/other:plan x"}),
-            ),
-            (
-                "answer",
-                json!({"hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "tool_response": answered}),
+                "session-start",
+                "SessionStart",
+                json!({"source": "startup"}),
             ),
             (
                 "session-start",
-                json!({"hook_event_name": "SessionStart", "source": "startup"}),
+                "SessionStart",
+                json!({"source": "compact"}),
             ),
-            (
-                "session-start",
-                json!({"hook_event_name": "SessionStart", "source": "compact"}),
-            ),
-            (
-                "pre-compact",
-                json!({"hook_event_name": "PreCompact", "trigger": "auto"}),
-            ),
-            (
-                "pre-tool-use",
-                json!({"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "/x"}}),
-            ),
+            ("pre-compact", "PreCompact", json!({"trigger": "auto"})),
+            ("pre-tool-use", "PreToolUse", write),
         ] {
+            event["hook_event_name"] = name.into();
             event["session_id"] = "s1".into();
             event["cwd"] = project.root.join("src").to_str().unwrap().into();
             project.hook(hook, event).exits(0);
-            assert_eq!(files(), before, "{hook}");
+            assert_eq!(files(), before, "{hook}: {name}");
         }
     }
 }
@@ -95,17 +81,6 @@ fn typed_command_is_kept_in_the_users_folder() {
     );
 }
 
-fn git(project: &Project, arguments: &[&str]) -> String {
-    let mut git = Command::new("git");
-    git.args(arguments)
-        .current_dir(&project.root)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap())
-        .env("HOME", &project.home)
-        .env("GIT_CONFIG_NOSYSTEM", "1");
-    Ran::new(git.output().unwrap()).exits(0).out
-}
-
 #[test]
 fn git_sees_nothing_of_a_loop() {
     let project = Project::new();
@@ -116,21 +91,15 @@ fn git_sees_nothing_of_a_loop() {
     for file in [".gitignore", ".claude/.gitignore", ".git/info/exclude"] {
         write(&project.root.join(file), everything);
     }
-    git(
-        &project,
-        &["config", "core.excludesFile", excludes.to_str().unwrap()],
-    );
-    git(&project, &["add", "-A"]);
-    let tracked = git(&project, &["ls-files"]);
+    project.git(&["config", "core.excludesFile", excludes.to_str().unwrap()]);
+    project.git(&["add", "-A"]);
+    let tracked = project.git(&["ls-files"]);
     let staged: String = tracked.lines().map(|file| format!("A  {file}\n")).collect();
     let is_clean = |what: &str| {
-        let status = git(
-            &project,
-            &["status", "--porcelain", "--untracked-files=all"],
-        );
+        let status = project.git(&["status", "--porcelain", "--untracked-files=all"]);
         assert_eq!(status, staged, "{what}");
-        git(&project, &["add", "-A"]);
-        assert_eq!(git(&project, &["ls-files"]), tracked, "{what}");
+        project.git(&["add", "-A"]);
+        assert_eq!(project.git(&["ls-files"]), tracked, "{what}");
     };
     let first = project.start(&[]);
     is_clean("a start");

@@ -43,50 +43,33 @@ fn nearer_layer_goes_before_the_others() {
     };
     let project = Project::new().with("CLAUDEX_REVIEWER", "");
     check(&project, "reviewer", "auto".into(), "default");
-    check(&project, "rounds.plan", 3.into(), "default (machine.toml)");
-    check(
-        &project,
-        "rounds.review",
-        1.into(),
-        "default (machine.toml)",
-    );
+    let default = "default (machine.toml)";
+    check(&project, "rounds.plan", 3.into(), default);
+    check(&project, "rounds.review", 1.into(), default);
 
     let project = project.configured(
         "reviewer = \"codex\"\n[programs.claudex-loop.rounds]\nplan = 5\n[limits]\nmax-failures = 2\n",
     );
-    let user = project.user_file().display().to_string();
+    let user = format!("user {}", project.user_file().display());
     check(
         &project,
         "reviewer",
         "codex".into(),
-        &format!("user {user}:1:1"),
+        &(user.clone() + ":1:1"),
     );
-    check(
-        &project,
-        "rounds.plan",
-        5.into(),
-        &format!("user {user}:3:1"),
-    );
+    check(&project, "rounds.plan", 5.into(), &(user + ":3:1"));
 
     let file = project.project_file();
     write(&file, "[rounds]\nplan = 6\n");
-    check(
-        &project,
-        "rounds.plan",
-        6.into(),
-        &format!("project {}:2:1", file.display()),
-    );
+    let of_project = format!("project {}:2:1", file.display());
+    check(&project, "rounds.plan", 6.into(), &of_project);
 
     let failing = "fake-could-not-run";
     let project = project
         .with("CLAUDEX_REVIEWER", failing)
         .with("CLAUDEX_MAX_PLAN_ROUNDS", "4");
-    check(
-        &project,
-        "reviewer",
-        failing.into(),
-        "environment CLAUDEX_REVIEWER",
-    );
+    let of_environment = "environment CLAUDEX_REVIEWER";
+    check(&project, "reviewer", failing.into(), of_environment);
 
     let id = project.start(&[]);
     assert_eq!(project.field(&id, "max_rounds"), "4", "the environment's");

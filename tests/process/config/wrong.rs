@@ -17,9 +17,6 @@ fn wrong_setting_is_named_with_help() {
     );
     assert_eq!(unwrap_lines(&ran.err), unwrap_lines(&message));
 
-    let project = Project::new().configured("[reviewers.lint]\nmodel = \"x\"\n");
-    let no_effect = ":2:1: `model` has no effect on a reviewer of kind `lint`";
-    project.answers("start plan x", 2, no_effect);
     let project = Project::new().with("CLAUDEX_REVIEWER", "lnit");
     let ran = project.run("start plan x").exits(2);
     ran.says("CLAUDEX_REVIEWER: `lnit` is not a reviewer")

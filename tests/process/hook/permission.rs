@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, feed, program};
+use crate::support::{Project, program};
 
 /// Returns the hook's decision about a tool call, or an empty text.
 fn decide(project: &Project, session: &str, tool: &str, input: &Value) -> String {
@@ -92,17 +92,9 @@ fn name_is_allowed_if_it_finds_this_program() {
     crate::support::write(&first.join("claudex-loop"), "");
     crate::support::executable(&first.join("claudex-loop"), "#!/bin/sh\n");
     let first = first.to_str().unwrap().to_owned();
+    let mut hidden = found;
     for planted in [first.as_str(), "node_modules", ""] {
-        let hidden = [planted, &path].join(":");
-        let event = json!({
-            "session_id": "s1", "cwd": found.root, "tool_name": "Bash", "tool_input": status,
-        });
-        let mut command = found.command("hook pre-tool-use");
-        command.env("PATH", hidden);
-        assert_eq!(
-            feed(command, event.to_string().as_bytes()).out,
-            "",
-            "{planted}"
-        );
+        hidden = hidden.with("PATH", &format!("{planted}:{path}"));
+        assert_eq!(decide(&hidden, "s1", "Bash", &status), "", "{planted}");
     }
 }

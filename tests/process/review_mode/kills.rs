@@ -76,8 +76,7 @@ fn start_killed_leaves_nothing_in_the_project() {
     let project = large();
     for files in [1, 20, 500] {
         ended_in_the_middle(&project, "KILL", files);
-        let mut status = project.shell("git", &["status", "--porcelain", "-uall"]);
-        let status = String::from_utf8_lossy(&status.output().unwrap().stdout).into_owned();
+        let status = project.git(&["status", "--porcelain", "-uall"]);
         assert!(!status.contains("claudex-"), "{status}");
         project.run("rollback --yes").exits(0);
     }

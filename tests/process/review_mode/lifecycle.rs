@@ -173,29 +173,21 @@ fn refused_start_says_why_and_leaves_nothing() {
 #[test]
 fn topic_rounds_and_base_are_recorded() {
     let project = changed_project();
-    let started = |project: &Project, flags: &[&str], fields: &[(&str, &str)]| {
+    let check = |project: &Project, flags: &[&str], expected: [&str; 3]| {
         let id = start(project, flags);
-        for (field, value) in fields {
-            assert_eq!(project.field(&id, field), *value);
-        }
+        let fields = ["topic", "base", "max_rounds"].map(|field| project.field(&id, field));
+        assert_eq!(fields, expected, "{flags:?}");
         project.run("cancel").exits(0);
     };
-    let first = read(&project, ".git/refs/heads/main").trim().to_owned();
+    let first = project.git(&["rev-parse", "main"]).trim().to_owned();
     project.git(&["checkout", "--quiet", "-b", "feature-x"]);
-    started(
-        &project,
-        &[],
-        &[("topic", "changes of feature-x against main"), ("base", "")],
-    );
-    started(&project, &["--base", "main"], &[("base", &first)]);
+    let topic = "changes of feature-x against main";
+    check(&project, &[], [topic, "", "1"]);
+    check(&project, &["--base", "main"], [topic, &first, "1"]);
     let flags = ["--rounds=2", "it's \"new\"; $(x)", "& more"];
-    started(
-        &project,
-        &flags,
-        &[("topic", "it's \"new\"; $(x) & more"), ("max_rounds", "2")],
-    );
+    check(&project, &flags, ["it's \"new\"; $(x) & more", "", "2"]);
     let project = project.with("CLAUDEX_MAX_REVIEW_ROUNDS", "4");
-    started(&project, &[], &[("max_rounds", "4")]);
+    check(&project, &[], [topic, "", "4"]);
 }
 
 #[test]

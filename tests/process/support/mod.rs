@@ -179,12 +179,13 @@ impl Project {
         }
     }
 
-    pub(crate) fn git(&self, arguments: &[&str]) {
+    /// Runs git successfully, and returns its output.
+    #[track_caller]
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=t", "-c", "user.email=t@example.org"]);
         git.args(arguments).current_dir(&self.root);
-        let ran = Ran::new(self.clean(git).output().unwrap());
-        ran.exits(0);
+        Ran::new(self.clean(git).output().unwrap()).exits(0).out
     }
 
     /// Sets the environment of the project for a command. Only PATH is from this machine.
