@@ -90,23 +90,6 @@ fn rapid_round_has_no_panel() {
 }
 
 #[test]
-fn instruction_stays_the_same_if_asked_again() {
-    let project = Project::at(3);
-    let next = project.next();
-    let before = project.read(STATE);
-    has(
-        &next["variables"]["PRIOR_CONTEXT"].to_string(),
-        "Stage 2 says so.",
-    );
-    assert_eq!(next["variables"]["PAL_AVAILABLE"], true);
-    for _ in 0..3 {
-        assert_eq!(project.next(), next);
-        project.agent(&["next"]).done();
-    }
-    assert_eq!(project.read(STATE), before);
-}
-
-#[test]
 fn dispatch_open_for_twice_its_time_is_overdue() {
     let project = Project::at(2);
     let text = |key: &str| project.next()[key].as_str().unwrap().to_owned();
@@ -147,7 +130,10 @@ fn exit_pause_lets_turns_end_until_resume() {
         ["waiting_for_user", "pause_stage", "next_step"].map(|key| project.state(key)),
         ["true", "4", "Mark the boxes"]
     );
-    assert_eq!(project.stop(&json!({})).0, "approve");
+    let (decision, line) = project.stop(&json!({}));
+    assert_eq!(decision, "approve");
+    let waits = "waits for you: Mark the boxes. Next: when it is done, type /stages:resume";
+    has(&line, waits);
     let before = project.read(STATE);
     project.agent(&["resume"]).refusal();
     project.agent(&["report"]).refusal();
@@ -279,6 +265,7 @@ fn resume_binds_wait_to_the_session() {
     for session in [SESSION, "session-2"] {
         let line = begins(session);
         has(&line, "in phase waiting");
+        has(&line, "waits for you: Write the agenda");
         has(&line, &format!("/stages:resume {id}"));
     }
     project.hook("prompt", &json!({

@@ -182,7 +182,9 @@ fn coordinator_without_summary_is_recovered_by_its_files() {
         "# What is known\n",
     );
     project.agent(&["recover"]).done();
-    assert_eq!(project.next()["stage"], 3);
+    let next = project.next_at("dispatch", 3);
+    let line = "Stage 2 ended without a summary; the files that it wrote were used.";
+    assert_eq!(next["tell"], json!([line]));
     // If questions do not pass their gate, only the user can decide.
     project.write("requirements/working/QUESTIONS-001.md", "# None\n");
     project.agent(&["recover"]).done();

@@ -4,7 +4,7 @@ use claudex_testkit::has;
 use serde_json::json;
 
 use crate::questions::question;
-use crate::support::{Project, STATE, questions, summary};
+use crate::support::{Project, STATE, summary};
 
 #[test]
 fn refused_report_changes_nothing() {
@@ -135,14 +135,4 @@ fn skipped_response_analysis_asks_for_next_step() {
     );
     project.person(&["answer", "Proceed"]).done();
     project.next_at("dispatch", 5);
-}
-
-#[test]
-fn recovered_questions_pass_without_summary() {
-    let project = Project::at(3);
-    project.write("requirements/working/QUESTIONS-001.md", &questions(1));
-    project.agent(&["recover"]).done();
-    let next = project.next_at("dispatch", 4);
-    let line = "Stage 3 ended without a summary; the files that it wrote were used.";
-    assert_eq!(next["tell"], json!([line]));
 }
