@@ -89,7 +89,9 @@ fn forged_review_and_state_change_nothing() {
     // The next review takes the next number and overwrites nothing.
     project.review(None).done();
     assert_eq!(project.read("plan-review-1.md"), "Fine.\n\nVERDICT: PASS\n");
-    assert!(project.names(ID).contains(&"plan-review-2.md".to_owned()));
+    has(&project.blocks(), "plan-post-review-2.md");
+    let status = project.person(&["status", ID]).done();
+    has(&status, "reviews of plan: 2 PASS\n");
 }
 
 #[test]

@@ -1,45 +1,23 @@
-//! An agent that wants to end early, and a repository with its own programs.
+//! Agents that run programs or commands of their own choice.
 
-use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::process::Stdio;
 
 use claudex_testkit::{SESSION, as_agent, has};
 use serde_json::json;
 
-use crate::support::{ID, coding, standalone, start_plan, task_file};
-
-/// Writes a program that notes its runs in a file.
-fn program(file: &Path, says: &str) {
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(file, format!("#!/bin/sh\n{says}\n")).unwrap();
-    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-#[test]
-fn beginning_a_task_runs_no_git_of_repository() {
-    let project = standalone();
-    let ran = project.folder.home().join("ran");
-    let bin = project.root.join("node_modules/.bin");
-    let says = format!("touch {:?}", ran.to_str().unwrap());
-    program(&bin.join("git"), &says);
-    program(&project.root.join("git"), &says);
-    let path = std::env::var("PATH").unwrap();
-    let path = format!(".:node_modules/.bin:{}:{path}", bin.display());
-    let mut command = project.folder.command(&["complete-task", ID]);
-    assert!(command.env("PATH", path).status().unwrap().success());
-    assert_eq!(project.state(ID)["next_phase"], "complete-task");
-    assert!(!ran.exists());
-}
+use crate::support::{ID, coding, start_plan, task_file};
 
 #[test]
 fn must_run_commands_use_users_path() {
     let project = coding();
     project.allow("mytest --all");
     for (folder, status) in [("user", 1), ("agent", 0)] {
-        let file = project.folder.home().join(folder).join("mytest");
-        program(&file, &format!("echo {folder}; exit {status}"));
+        let bin = project.folder.home().join(folder);
+        let script = format!("#!/bin/sh\necho {folder}; exit {status}\n");
+        std::fs::create_dir(&bin).unwrap();
+        std::fs::write(bin.join("mytest"), script).unwrap();
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(bin.join("mytest"), executable).unwrap();
     }
     let path = |folder: &str| {
         let folder = project.folder.home().join(folder);
@@ -48,14 +26,12 @@ fn must_run_commands_use_users_path() {
     project.tasks(ID, 3, 2);
     let task = task_file(2, "completed").replace("test -e README.md", "mytest --all");
     project.write(ID, "task-2.md", &task);
-    let stop = json!({ "session_id": SESSION, "hook_event_name": "Stop", "cwd": project.root });
+    let stop = project.folder.home().join("stop.json");
+    std::fs::write(&stop, json!({ "session_id": SESSION }).to_string()).unwrap();
     let mut hook = project.folder.command(&["hook", "stop"]);
-    hook.env("PATH", path("user")).stdin(Stdio::piped());
-    let mut hook = hook.stdout(Stdio::null()).spawn().unwrap();
-    let mut input = hook.stdin.take().unwrap();
-    input.write_all(stop.to_string().as_bytes()).unwrap();
-    drop(input);
-    assert!(hook.wait().unwrap().success());
+    hook.env("PATH", path("user"));
+    hook.stdin(std::fs::File::open(stop).unwrap());
+    assert!(hook.output().unwrap().status.success());
     assert_eq!(project.state(ID)["next_phase"], "code-review");
     let mut verify = project.folder.command(&["verify", ID]);
     let verify = as_agent(verify.env("PATH", path("agent")))

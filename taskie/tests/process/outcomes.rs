@@ -7,15 +7,6 @@ use crate::seed::in_review;
 use crate::support::{ID, task_file};
 
 #[test]
-fn stop_without_a_review_blocks_once() {
-    let project = in_review("plan-review", true, &json!({ "consecutive_clean": 0 }));
-    has(&project.blocks(), "taskie review billing");
-    let before = project.state(ID);
-    project.ends();
-    assert_eq!(project.state(ID), before);
-}
-
-#[test]
 fn failing_reviewer_ends_the_turn_and_then_the_plan() {
     for script in ["exit 1\n", "cat >/dev/null\necho I cannot say.\n"] {
         let project = in_review("code-review", true, &json!({}));
@@ -43,27 +34,6 @@ fn no_review_counts_twice() {
     project.blocks();
     project.ends();
     assert_eq!(project.state(ID)["next_phase"], "plan-review");
-}
-
-#[test]
-fn must_run_line_runs_only_if_it_is_allowed() {
-    let project = in_review("code-review", true, &json!({ "consecutive_clean": 0 }));
-    let line = "touch ../ran.txt";
-    let ran = || project.root.join("../ran.txt").exists();
-    project.write(
-        ID,
-        "task-1.md",
-        &task_file(1, "completed").replace("test -e README.md", line),
-    );
-    project.agent(&["verify", ID]).refusal();
-    project.review(None).done();
-    let not_run = format!("$ {line}\nnot run: the user’s configuration does not allow it\n");
-    has(&project.prompt(), &not_run);
-    assert!(!ran());
-
-    project.allow(line);
-    project.agent(&["verify", ID]).done();
-    assert!(ran());
 }
 
 #[test]
