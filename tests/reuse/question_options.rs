@@ -131,25 +131,6 @@ fn chosen_option_gives_the_argument() {
 }
 
 #[test]
-fn more_than_four_options_make_several_dialogs() {
-    let boats: Vec<String> = (1..=9).map(|number| format!("boat {number}")).collect();
-    let labels: Vec<&str> = boats.iter().map(String::as_str).collect();
-    let (ferry, said) = Ferry::asking(&labels);
-    let first = ["boat 1", "boat 2", "boat 3", "More…"];
-    let second = ["boat 4", "boat 5", "boat 6", "More…"];
-    assert_eq!(
-        calls(&said),
-        [&first[..], &second, &["boat 7", "boat 8", "boat 9"]]
-    );
-    assert!(said.len() < 9_000, "{}", said.len());
-    let before = ferry.journal();
-    assert_eq!(ferry.dialog(WHICH, &first, "More…"), "");
-    assert_eq!(ferry.journal(), before);
-    ferry.dialog(WHICH, &second, "boat 5");
-    assert_eq!(ferry.field("picked"), "boat 5");
-}
-
-#[test]
 fn typed_answer_is_the_argument_of_its_transition() {
     let both = ["red", "blue"];
     let (ferry, _) = Ferry::asking(&both);

@@ -37,28 +37,6 @@ fn configured_reviewer_has_its_limits() {
 }
 
 #[test]
-fn auto_without_clients_is_lint() {
-    let mut settings = Settings::defaults(crate::plan::INFO);
-    for name in AUTO {
-        let missing = ReviewerSettings {
-            program: Some("/nowhere/at/all".to_owned()),
-            ..settings.reviewers[name].clone()
-        };
-        settings.reviewers.insert(name.to_owned(), missing);
-    }
-    let mine = ReviewerSettings {
-        program: Some("/bin/cat".to_owned()),
-        ..ReviewerSettings::default()
-    };
-    settings.reviewers.insert("mine".to_owned(), mine);
-    let chosen = choose(Some("auto"), None, &settings, ROOT.into()).unwrap();
-    assert_eq!(
-        (chosen[0].shown.as_str(), &*chosen[0].name),
-        ("lint (auto)", "lint")
-    );
-}
-
-#[test]
 fn unknown_name_is_refused() {
     let error = choose(
         Some("no\nsuch \u{1b}one"),

@@ -163,16 +163,6 @@ fn program_table_replaces_what_holds_for_all() {
 }
 
 #[test]
-fn start_values_are_those_that_a_layer_has() {
-    let mode = &crate::plan::INFO.table.modes[0];
-    let settings = user("[programs.claudex-loop.rounds]\nplan = 5\n").unwrap();
-    assert_eq!(
-        settings.start_values(crate::plan::INFO, mode),
-        [("max_rounds", Value::from(5))]
-    );
-}
-
-#[test]
 fn retired_sandbox_is_ignored_with_one_line() {
     let settings = user("[reviewers.codex]\nsandbox = \"off\"\n").unwrap();
     let line = "2:1: ignored `sandbox`: it is retired; Codex and Claude run read-only";

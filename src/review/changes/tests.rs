@@ -24,6 +24,14 @@ fn head(changes: &Changes) -> Vec<&str> {
         .collect()
 }
 
+/// Returns the names of the files that are shown: that before, and that after.
+fn shown(changes: &Changes) -> Vec<&str> {
+    let lines = changes.text.lines();
+    lines
+        .filter_map(|line| line.strip_prefix("diff --git "))
+        .collect()
+}
+
 #[test]
 fn branch_is_compared_with_its_fork_point() {
     let repo = Repo::with(&[("a", "1\n"), ("old name", "1\n2\n3\n4\n")]);
@@ -57,21 +65,14 @@ fn branch_is_compared_with_its_fork_point() {
             "# files: 5 (+4 -1 lines)".to_owned(),
         ]
     );
-    let files: Vec<&str> = changes
-        .text
-        .lines()
-        .filter(|line| line.starts_with("diff --git"))
-        .collect();
-    assert_eq!(
-        files,
-        [
-            "diff --git a/a b/a",
-            "diff --git a/committed b/committed",
-            "diff --git a/old name b/new name",
-            "diff --git a/staged b/staged",
-            "diff --git a/untracked b/untracked",
-        ]
-    );
+    let expected = [
+        "a/a b/a",
+        "a/committed b/committed",
+        "a/old name b/new name",
+        "a/staged b/staged",
+        "a/untracked b/untracked",
+    ];
+    assert_eq!(shown(&changes), expected);
     assert!(changes.text.contains("@@ -1 +1 @@\n-1\n+2\n"));
     assert!(
         changes
@@ -157,10 +158,8 @@ fn branch(repo: &Repo, name: &str) {
 /// The files that are reviewed, and the title.
 fn reviewed(repo: &Repo) -> (Vec<String>, String) {
     let changes = changes(repo);
-    let names = changes
-        .text
-        .lines()
-        .filter_map(|line| line.strip_prefix("+++ b/"));
+    let lines = changes.text.lines();
+    let names = lines.filter_map(|line| line.strip_prefix("+++ b/"));
     (names.map(str::to_owned).collect(), changes.base.title())
 }
 
@@ -280,15 +279,7 @@ fn largest_files_are_named_only() {
     repo.write("dump.bin", vec![0; 9 * 1024 * 1024]);
     let changes = changes(&repo);
     assert!(changes.text.len() <= MAX_BYTES);
-    let files: Vec<&str> = changes
-        .text
-        .lines()
-        .filter(|line| line.starts_with("diff --git"))
-        .collect();
-    assert_eq!(
-        files,
-        ["diff --git a/b.rs b/b.rs", "diff --git a/d.rs b/d.rs"]
-    );
+    assert_eq!(shown(&changes), ["a/b.rs b/b.rs", "a/d.rs b/d.rs"]);
     assert_eq!(
         changes.text.matches("+twenty").count(),
         5100,

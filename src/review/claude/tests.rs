@@ -63,16 +63,3 @@ fn progress_has_a_line_per_event() {
     answers
     ");
 }
-
-#[test]
-fn limit_of_arguments_is_named_with_number() {
-    for (subtype, detail) in [
-        ("error_max_turns", "--max-turns 40"),
-        ("error_max_budget_usd", "--max-budget-usd 1.5"),
-    ] {
-        let ended = result(json!({"subtype": subtype, "num_turns": 40, "total_cost_usd": 1.5}));
-        let cause = play(read, 0, &[ended]).0.unwrap_err();
-        assert_eq!(cause.kind, CauseKind::Limit);
-        assert_eq!(cause.detail, format!("Claude stopped at {detail}"));
-    }
-}

@@ -137,16 +137,6 @@ fn only_exit_status_zero_can_be_clean() {
 }
 
 #[test]
-fn answer_that_was_cut_is_unreadable() {
-    let cut = ProcessOutput {
-        dropped: 1,
-        ..process_output(ProcessEnd::Exited(0), CLEAN, "")
-    };
-    let cause = judge_alone(&cut).unwrap_err();
-    assert_eq!(cause.detail, "it is longer than 4194304 bytes");
-}
-
-#[test]
 fn cause_quotes_the_complaint_on_one_line() {
     let detail = |stdout: &str, stderr: &str| {
         let failed = process_output(ProcessEnd::Exited(1), stdout, stderr);

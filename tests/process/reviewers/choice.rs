@@ -13,16 +13,14 @@ fn auto_takes_the_first_installed_client() {
         (&[], "reviewer: lint (auto)"),
     ] {
         let setup = Setup::new();
+        // `auto` asks no reviewer of another name.
+        setup.project.add_reviewer("mine", "/bin/cat", &[]);
         for name in installed {
-            let is_codex = *name == "codex";
-            setup.install(
-                name,
-                &if is_codex {
-                    codex_clean()
-                } else {
-                    claude_clean()
-                },
-            );
+            let script = match *name {
+                "codex" => codex_clean(),
+                _ => claude_clean(),
+            };
+            setup.install(name, &script);
         }
         setup.review("auto", "").exits(0).says(shown);
     }

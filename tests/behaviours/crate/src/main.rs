@@ -60,13 +60,14 @@ fn gate() {
     }
 }
 
-/// A start or a stop.
+/// A start or a stop. The value for the start is that of `$field`, if there is one.
 macro_rules! step {
-    ($machine:ident, $on_stop:expr, $start:expr, $root:expr, $rest:expr) => {{
-        use $machine::{AnyLoop, OnStop, STATE, TABLE};
+    ($machine:ident, $on_stop:expr, $root:expr, $rest:expr $(, $field:ident)?) => {{
+        use $machine::{AnyLoop, Mode, OnStop, STATE, Start, TABLE};
         match (open_store($root, &STATE), $rest) {
             ((store, None), ["start", ..]) => {
-                let held = $start.begin(&store, Beginning::now("me"), Actor::Hook).unwrap();
+                let start = Start { mode: Mode::Usual $(, $field: $rest[1].to_owned())? };
+                let held = start.begin(&store, Beginning::now("me"), Actor::Hook).unwrap();
                 println!("started {}", held.phase());
             }
             ((store, Some(id)), ["stop"]) => {
@@ -137,57 +138,14 @@ fn main() {
         [machine, root, rest @ ..] => (*machine, *root, rest),
         few => panic!("{few:?}"),
     };
-    let argument = || rest.get(1).copied().unwrap_or_default().to_owned();
     let by_person = matches!(rest, ["answer" | "take", ..]);
     match machine {
         "ask" if by_person => person!(ask, root, rest, (Asking, promote), (Asking, roll_back)),
-        "turns" => step!(
-            turns,
-            Usual,
-            turns::Start {
-                mode: turns::Mode::Usual
-            },
-            root,
-            rest
-        ),
-        "ask" => step!(
-            ask,
-            Usual,
-            ask::Start {
-                mode: ask::Mode::Usual,
-                version: argument()
-            },
-            root,
-            rest
-        ),
-        "run" => step!(
-            run,
-            Usual,
-            run::Start {
-                mode: run::Mode::Usual
-            },
-            root,
-            rest
-        ),
-        "wait" => step!(
-            wait,
-            Usual,
-            wait::Start {
-                mode: wait::Mode::Usual,
-                sign: argument()
-            },
-            root,
-            rest
-        ),
-        "own" => step!(
-            own,
-            own_stop::ThreeLines,
-            own::Start {
-                mode: own::Mode::Usual
-            },
-            root,
-            rest
-        ),
+        "turns" => step!(turns, Usual, root, rest),
+        "ask" => step!(ask, Usual, root, rest, version),
+        "run" => step!(run, Usual, root, rest),
+        "wait" => step!(wait, Usual, root, rest, sign),
+        "own" => step!(own, own_stop::ThreeLines, root, rest),
         other => panic!("{other}"),
     }
 }
