@@ -63,29 +63,6 @@ fn version_is_built_tried_approved_and_rolled_out() {
 }
 
 #[test]
-fn burning_canary_goes_back_with_a_report() {
-    let project = Project::new();
-    project.start("hotfix", "1.4.1");
-    project.write("built", "");
-    has(&project.blocks(), "one clean probe is");
-    project.write("burning", "");
-    let message = project.blocks();
-    has(&message, "1.4.1 goes back: a probe of the canary failed");
-    has(&message, "`ROLLBACK.md`");
-    has(&project.blocks(), "ROLLBACK.md");
-    has(
-        &project.approves(),
-        "waits for the agent, to write ROLLBACK.md",
-    );
-    project.write("ROLLBACK.md", "x\n");
-    has(&project.blocks(), "release-train review");
-    assert_eq!(
-        project.status()["fields"]["why"],
-        "a probe of the canary failed"
-    );
-}
-
-#[test]
 fn soak_has_a_default_for_each_mode() {
     let project = Project::new();
     project.done(&["start", "train", "--soak", "2", "--version", "3.0 beta"]);

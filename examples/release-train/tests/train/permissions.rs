@@ -5,29 +5,6 @@ use claudex_testkit::has;
 use crate::support::Project;
 
 #[test]
-fn agent_decides_nothing_that_is_the_users() {
-    let (project, id) = Project::approving("1.0");
-    let verbs = ["approve", "withdraw", "resume", "adopt", "answer"];
-    for verb in verbs {
-        let label = (verb == "answer").then_some("Roll out");
-        let arguments: Vec<&str> = [verb, &id].into_iter().chain(label).collect();
-        let output = project.agent(&arguments);
-        assert_eq!(output.code, Some(1), "{verb}: {output:?}");
-        has(&output.err, "ask the user to");
-    }
-    assert_eq!(project.phase(), "approving");
-    let journal = project.done(&["journal", &id]);
-    for verb in verbs {
-        has(&journal, &format!("refused {verb} by the agent"));
-    }
-    // An agent may run the commands that are for both.
-    let output = project.agent(&["abort", "--why", "the agent saw smoke"]);
-    assert_eq!(output.code, Some(0), "{output:?}");
-    let journal = project.done(&["journal", &id]);
-    has(&journal, "abort by the agent approving -> aborted");
-}
-
-#[test]
 fn wrong_calls_exit_with_their_codes() {
     let project = Project::new();
     for arguments in [

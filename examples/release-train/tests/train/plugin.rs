@@ -22,9 +22,8 @@ fn shells() -> impl Iterator<Item = &'static str> {
 
 /// A hook of the plugin as the client runs it.
 fn hook(project: &Project, shell: &str, name: &str, program: &str) -> Command {
-    let mut command = Command::new(shell);
+    let mut command = project.folder.tool(shell);
     command.arg(plugin().join("hooks").join(name));
-    project.place(&mut command);
     command.env("RELEASE_TRAIN_BIN", program);
     command
 }
@@ -38,7 +37,8 @@ fn hooks_drive_a_train() {
             "",
             "without a train there is nothing to say"
         );
-        assert!(!project.folder().exists(), "and nothing is made");
+        let state = project.folder.root().join(".release-train");
+        assert!(!state.exists(), "and nothing is made");
         project.start("train", "1.4.0");
         let run = |script: &str, event: &str| {
             let input = project.event(event).to_string();
@@ -65,7 +65,7 @@ fn printed_hooks_run_and_the_doctor_finds_them() {
     has(&project.done(&["doctor"]), "our plugin is not installed");
 
     // The program may be anywhere: its path is quoted for the hook's shell.
-    let elsewhere = project.path.join("it's $HOME here");
+    let elsewhere = project.folder.root().join("it's $HOME here");
     std::fs::create_dir(&elsewhere).unwrap();
     let program = elsewhere.join("release-train");
     // Another process copies it: a child forked meanwhile would keep our own file busy.
@@ -73,10 +73,8 @@ fn printed_hooks_run_and_the_doctor_finds_them() {
         .args([Path::new(PROGRAM), &program])
         .status();
     assert!(copied.unwrap().success());
-    let mut command = Command::new(&program);
-    command.arg("hooks");
-    project.place(&mut command);
-    let printed = String::from_utf8(command.output().unwrap().stdout).unwrap();
+    let hooks = project.folder.tool(&program).arg("hooks").output();
+    let printed = String::from_utf8(hooks.unwrap().stdout).unwrap();
     let settings: Value = serde_json::from_str(&printed).unwrap();
     project.write(".claude/settings.json", &printed);
 
@@ -88,9 +86,8 @@ fn printed_hooks_run_and_the_doctor_finds_them() {
     let line = settings["hooks"]["Stop"][0]["hooks"][0]["command"]
         .as_str()
         .unwrap();
-    let mut shell = Command::new("/bin/sh");
+    let mut shell = project.folder.tool("/bin/sh");
     shell.args(["-c", line]);
-    project.place(&mut shell);
     let stop = feed(shell, project.event("Stop").to_string().as_bytes());
     assert_eq!(decision(&stop).0, "block");
 
@@ -99,7 +96,7 @@ fn printed_hooks_run_and_the_doctor_finds_them() {
         let named = checks.iter().filter(|check| check["name"] == name);
         named.map(|check| &check["found"]).collect()
     };
-    let settings = project.path.join(".claude/settings.json");
+    let settings = project.folder.root().join(".claude/settings.json");
     let by = format!("our Stop hook is called by {}", settings.display());
     assert_eq!(found("hooks"), [&json!(by)]);
     assert_eq!(found("run"), ["build runs test", "probe runs test"]);
@@ -108,10 +105,8 @@ fn printed_hooks_run_and_the_doctor_finds_them() {
 /// Returns the output without the paths of the configuration and of the program.
 fn without_places(project: &Project, arguments: &[&str]) -> String {
     let output = project.run(arguments);
-    let home = project.configuration.to_str().unwrap();
     (output.out + &output.err)
-        .replace(&format!("{home}/claudex-loop/config.toml"), "")
-        .replace(home, "")
+        .replace(project.configuration().to_str().unwrap(), "")
         .replace(PROGRAM, "")
         .to_lowercase()
 }
@@ -175,7 +170,7 @@ fn no_command_names_the_engine() {
     check("rollback --yes");
 
     // Neither does the plugin, except in the variable for reviewers and its authors.
-    let written = files(&project.path.join("plugin"));
+    let written = files(&project.folder.root().join("plugin"));
     assert!(!written.is_empty());
     for (path, text) in written.into_iter().chain(files(&plugin())) {
         let text = text

@@ -31,8 +31,13 @@ fn reported(reviewer: &str) -> (Project, String) {
     let project = Project::new();
     project.configure(&format!("reviewer = \"{reviewer}\"\n{CONFIGURATION}"));
     let id = project.start("hotfix", "1.4.1");
-    has(&project.blocks(), "Deploy 1.4.1");
-    has(&project.blocks(), "1.4.1 goes back");
+    has(&project.blocks(), "one clean probe is");
+    let message = project.blocks();
+    has(&message, "1.4.1 goes back: a probe of the canary failed");
+    has(&message, "`ROLLBACK.md`");
+    has(&project.blocks(), "ROLLBACK.md");
+    let waits = "waits for the agent, to write ROLLBACK.md";
+    has(&project.approves(), waits);
     project.write("ROLLBACK.md", "# Rollback\n\nThe probe failed.\n");
     has(&project.blocks(), &format!("release-train review {id}"));
     assert_eq!(project.phase(), "reviewing");

@@ -1,14 +1,11 @@
-//! A project with trains: an awkward path, two configured commands, and the program.
+//! A project with trains: two configured commands, and the program.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-use claudex_testkit::has;
+use claudex_testkit::{Output, Project as Folder, SESSION, has};
 use serde_json::{Value, json};
-
-/// The session of most stops.
-pub(crate) const SESSION: &str = "session-1";
 
 /// `build` passes if a file `built` exists, `probe` if no file `burning` exists.
 const CONFIGURATION: &str = r#"
@@ -21,68 +18,33 @@ program   = "test"
 arguments = ["!", "-e", "burning"]
 "#;
 
-/// A project with its own configuration folder.
+/// A project whose user has configured the commands.
 pub(crate) struct Project {
-    _folder: tempfile::TempDir,
-    pub(crate) path: PathBuf,
-    pub(crate) configuration: PathBuf,
-}
-
-/// The outcome of a call of the program.
-#[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) code: Option<i32>,
-    pub(crate) out: String,
-    pub(crate) err: String,
+    pub(crate) folder: Folder,
 }
 
 impl Project {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let project = Self {
-            path: folder.path().join("a train's \"project\" é"),
-            configuration: folder.path().join("configuration"),
-            _folder: folder,
-        };
-        std::fs::create_dir_all(project.path.join(".git")).unwrap();
-        std::fs::create_dir_all(project.configuration.join("claudex-loop")).unwrap();
+        let folder = Folder::new(Path::new(env!("CARGO_BIN_EXE_release-train"))).unwrap();
+        let project = Self { folder };
         project.configure(CONFIGURATION);
         project
     }
 
+    pub(crate) fn configuration(&self) -> PathBuf {
+        self.folder.home().join("config/claudex-loop/config.toml")
+    }
+
     pub(crate) fn configure(&self, text: &str) {
-        std::fs::write(self.configuration.join("claudex-loop/config.toml"), text).unwrap();
+        std::fs::write(self.configuration(), text).unwrap();
     }
 
-    /// Returns a call of the program by a user in a terminal.
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_release-train"));
-        command.args(arguments);
-        self.place(&mut command);
-        command
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.folder.person(arguments).unwrap()
     }
 
-    /// Runs a command here, without the environment of the tests.
-    pub(crate) fn place(&self, command: &mut Command) {
-        command
-            .current_dir(&self.path)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", &self.configuration)
-            .env("XDG_CONFIG_HOME", &self.configuration);
-    }
-
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        read_output(&self.command(arguments).output().unwrap())
-    }
-
-    /// Runs the program as the agent of a session.
-    pub(crate) fn agent(&self, arguments: &[&str]) -> Ran {
-        let mut command = self.command(arguments);
-        command
-            .env("CLAUDECODE", "1")
-            .env("CLAUDE_CODE_SESSION_ID", SESSION);
-        read_output(&command.output().unwrap())
+    pub(crate) fn agent(&self, arguments: &[&str]) -> Output {
+        self.folder.agent(arguments).unwrap()
     }
 
     /// Runs the program successfully, and returns its output.
@@ -104,25 +66,24 @@ impl Project {
     /// Runs a hook on an event of the session. Checks that it succeeds, with an empty stderr.
     #[track_caller]
     pub(crate) fn hook(&self, verb: &str, event: &Value) -> String {
-        feed(self.command(&["hook", verb]), event.to_string().as_bytes())
+        let command = self.folder.command(&["hook", verb]);
+        feed(command, event.to_string().as_bytes())
     }
 
     pub(crate) fn event(&self, name: &str) -> Value {
-        json!({"session_id": SESSION, "hook_event_name": name, "cwd": self.path})
+        json!({"session_id": SESSION, "hook_event_name": name, "cwd": self.folder.root()})
     }
 
-    /// Stops a session's turn. Returns the decision, and the reason or the line for the user.
+    /// Stops. Returns the decision, and the reason or the line for the user.
     #[track_caller]
-    pub(crate) fn stop_of(&self, session: &str) -> (String, String) {
-        let mut event = self.event("Stop");
-        event["session_id"] = json!(session);
-        decision(&self.hook("stop", &event))
+    fn stop(&self) -> (String, String) {
+        decision(&self.hook("stop", &self.event("Stop")))
     }
 
     /// Stops, and returns the reason of a block.
     #[track_caller]
     pub(crate) fn blocks(&self) -> String {
-        let (decision, said) = self.stop_of(SESSION);
+        let (decision, said) = self.stop();
         assert_ne!(decision, "approve", "{said}");
         said
     }
@@ -130,7 +91,7 @@ impl Project {
     /// Stops, and returns the line for the user of an approval.
     #[track_caller]
     pub(crate) fn approves(&self) -> String {
-        let (decision, said) = self.stop_of(SESSION);
+        let (decision, said) = self.stop();
         assert_eq!(decision, "approve", "{said}");
         said
     }
@@ -168,9 +129,7 @@ impl Project {
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {
-        let path = self.path.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        self.folder.write(name, text).unwrap();
     }
 
     /// Returns a train that waits for a user's approval.
@@ -184,11 +143,6 @@ impl Project {
         assert_eq!(project.phase(), "approving");
         (project, id)
     }
-
-    /// Returns the folder with the state of all trains.
-    pub(crate) fn folder(&self) -> PathBuf {
-        self.path.join(".release-train")
-    }
 }
 
 /// Runs a command on these bytes successfully, and returns its output.
@@ -201,14 +155,10 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> String {
     let mut child = command.spawn().unwrap();
     // A hook may close its stdin early.
     let _ = child.stdin.take().unwrap().write_all(input);
-    let output = read_output(&child.wait_with_output().unwrap());
-    assert_eq!(
-        (output.code, output.err.as_str()),
-        (Some(0), ""),
-        "{}",
-        output.out
-    );
-    output.out
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// Returns the decision and its reason or note from the one JSON object of a stop.
@@ -220,15 +170,6 @@ pub(crate) fn decision(printed: &str) -> (String, String) {
     }
     let message = text("reason").or_else(|| text("systemMessage"));
     (text("decision").unwrap(), message.unwrap_or_default())
-}
-
-fn read_output(output: &Output) -> Ran {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    Ran {
-        code: output.status.code(),
-        out: text(&output.stdout),
-        err: text(&output.stderr),
-    }
 }
 
 /// Returns every file below a folder with its text.
