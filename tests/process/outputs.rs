@@ -12,7 +12,7 @@ fn second_round() -> (Project, String) {
 }
 
 /// Replaces paths, ids, times and durations, which differ between runs.
-fn evened(project: &Project, id: &str, text: &str) -> String {
+pub(crate) fn evened(project: &Project, id: &str, text: &str) -> String {
     let text = text
         .replace(project.root.to_str().unwrap(), "/project")
         .replace(project.home.to_str().unwrap(), "/home")
@@ -28,7 +28,7 @@ fn evened(project: &Project, id: &str, text: &str) -> String {
     };
     let mut evened = String::new();
     for part in text.split_inclusive([' ', '\n', '<', '>', '"']) {
-        let word = part.trim_end_matches([' ', '\n', ':', ',', '<', '>', '"']);
+        let word = part.trim_end_matches([' ', '\n', '.', ':', ',', '<', '>', '"']);
         let rest = &part[word.len()..];
         evened += match word {
             word if is_time(word) => "TIME",

@@ -13,16 +13,10 @@ struct Lines {
     agent: String,
 }
 
-/// Reads an answer. Checks exit 0, an empty stderr, at most one line with one JSON object, and one
-/// line for the user with commands below it.
+/// Reads an answer. Checks that the user gets one line with commands below it.
 #[track_caller]
 fn read(ran: &Ran) -> Lines {
-    assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{ran:?}");
-    assert!(ran.out.matches('\n').count() <= 1, "{ran:?}");
-    if ran.out.is_empty() {
-        return Lines::default();
-    }
-    let answer: Value = serde_json::from_str(&ran.out).unwrap();
+    let answer = ran.hook_answer();
     let specific = &answer["hookSpecificOutput"];
     assert!(
         specific.is_null() || specific["hookEventName"] == "SessionStart",

@@ -4,6 +4,8 @@ use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Output, Stdio};
 
+use serde_json::Value;
+
 /// A command that ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
@@ -34,6 +36,17 @@ impl Ran {
             self.out, self.err
         );
         self
+    }
+
+    /// Returns the answer of a hook that is not of a stop: nothing, or one JSON object on one line.
+    #[track_caller]
+    pub(crate) fn hook_answer(&self) -> Value {
+        assert_eq!((self.code, self.err.as_str()), (0, ""), "{self:?}");
+        assert!(self.out.matches('\n').count() <= 1, "{self:?}");
+        match self.out.as_str() {
+            "" => Value::Null,
+            text => serde_json::from_str(text).unwrap(),
+        }
     }
 
     /// Fails the test if neither output stream has the text.
