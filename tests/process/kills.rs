@@ -2,8 +2,9 @@
 //! and the verbs.
 
 use std::os::unix::process::ExitStatusExt as _;
+use std::time::Duration;
 
-use crate::support::{Project, Ran, has};
+use crate::support::{Project, Ran, has, thorough_plan};
 
 /// A project, its loop, and a command on the loop.
 type KillCase = (Project, String, String);
@@ -101,5 +102,57 @@ fn killed_rollback_loses_no_loop() {
         project.run(line).exits(0);
         project.run(&format!("resume {id}")).exits(0);
         check_driven(project, id);
+    });
+}
+
+#[test]
+fn killed_review_is_followed_by_a_whole_one() {
+    let review = reviewing("", "review ID --reviewer fake-findings");
+    kill_everywhere(review, |project, id, line| {
+        project.run(line).exits(0);
+        has(&project.fire().blocked(), "round 2 of 3");
+        assert_eq!(project.field(id, "round"), "2");
+        assert!(project.findings(id, 1).exists());
+    });
+}
+
+#[test]
+fn killed_more_grants_its_rounds_once() {
+    let (project, id) = Project::reviewing(&["--rounds", "1"]);
+    project.review(&id, "fake-findings").exits(0);
+    project.fire().blocked();
+    let more = (project, id, "more --rounds 1".to_owned());
+    kill_everywhere(more, |project, id, line| {
+        project.run(line);
+        has(&project.fire().blocked(), "is waiting for its review");
+        assert_eq!(project.field(id, "max_rounds"), "2");
+    });
+}
+
+#[test]
+fn killed_archive_and_sweep_lose_no_loop() {
+    for line in ["archive ID", "sweep"] {
+        let (project, id, line) = reviewing("", line);
+        crate::support::age(&project.state_path(&id), Duration::from_hours(24));
+        kill_everywhere((project, id, line), |project, id, line| {
+            project.run(line);
+            project.run(&format!("resume {id}"));
+            check_driven(project, id);
+        });
+    }
+}
+
+#[test]
+fn killed_run_is_resumed() {
+    let project = Project::new();
+    project.plan(thorough_plan());
+    let run = (project, String::new(), "run PLAN.md --rounds 1".to_owned());
+    kill_everywhere(run, |project, _, line| {
+        let listed = project.json("list --json");
+        match listed[0]["id"].as_str() {
+            None => project.run(line).exits(0),
+            Some(_) if listed[0]["terminal"] == true => return,
+            Some(id) => project.run(&format!("run --resume {id}")).exits(0),
+        };
     });
 }

@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, rename
 use rustix::io::Errno;
 use thiserror::Error;
 
-use super::kill_point::kill_point;
+use super::kill_point::{self, kill_point};
 
 /// The permissions of a new folder, before the umask.
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
@@ -261,7 +261,7 @@ impl Folder {
 
     /// Syncs the folder, so that new, renamed and removed names in it survive a power loss.
     pub fn sync(&self) -> io::Result<()> {
-        Ok(rustix::fs::fsync(&self.fd)?)
+        kill_point::sync(&self.fd)
     }
 }
 

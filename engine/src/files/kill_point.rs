@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
+use std::os::fd::AsFd;
 
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -23,8 +24,18 @@ pub(crate) fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
+/// Syncs the content of a file, or the names in a folder.
+pub(crate) fn sync(fd: impl AsFd) -> io::Result<()> {
+    rustix::fs::fsync(&fd)?;
+    #[cfg(test)]
+    super::testing::tell(super::testing::Event::Synced(fd.as_fd()));
+    Ok(())
+}
+
 /// Adds a change to the count, and returns whether it is the chosen one.
 fn is_next() -> bool {
+    #[cfg(test)]
+    super::testing::tell(super::testing::Event::Change);
     #[cfg(debug_assertions)]
     {
         use std::sync::LazyLock;

@@ -6,6 +6,8 @@ mod lock;
 mod paths;
 mod read;
 mod replace;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub(crate) use folder::UNTRUSTED_HELP;
 pub use folder::{FileInfo, Folder, UntrustedError, optional};

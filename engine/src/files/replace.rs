@@ -7,7 +7,7 @@ use std::io;
 use rustix::fs::{Mode, RenameFlags};
 
 use super::folder::Folder;
-use super::kill_point::{kill_point, write_all};
+use super::kill_point::{kill_point, sync, write_all};
 use crate::digest::random_hex;
 
 /// The beginning of the name of a temporary file.
@@ -25,7 +25,7 @@ impl Folder {
     /// Replaces or makes a file, mode 0600, or a symlink itself. The result survives a power loss.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let prepared = self.prepare(bytes)?;
-        prepared.file.sync_all()?;
+        sync(&prepared.file)?;
         prepared.rename(name)?;
         self.sync()
     }

@@ -13,7 +13,8 @@ use super::loop_files::JOURNAL;
 use super::mark::Mark;
 use super::seal::{Line, Sealer};
 use super::state_folder::{LOCK, START_LOCK, Store};
-use crate::files::{Folder, MAX_BYTES, PreparedFile, kill_point, make_all, optional};
+use crate::files::kill_point::{kill_point, sync, write_all};
+use crate::files::{Folder, MAX_BYTES, PreparedFile, make_all, optional};
 
 /// The most bytes of a journal.
 const MAX_JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
@@ -55,9 +56,10 @@ impl SealedJournal {
         let mut file = self.folder.file_to_append(JOURNAL)?;
         // Bytes behind our last line do not count: a torn line, or a forged one.
         if self.length > end {
+            kill_point();
             file.set_len(end)?;
         }
-        let written = kill_point::write_all(&mut file, line).and_then(|()| file.sync_data());
+        let written = write_all(&mut file, line).and_then(|()| sync(&file));
         if written.is_err() {
             let _ = file.set_len(end);
         }
@@ -250,8 +252,7 @@ impl Journal for Store {
         };
         // The process that wrote the line may have died before it was synced.
         let file = sealed.folder.file(JOURNAL);
-        file.and_then(|file| file.sync_data())
-            .or_io("write", self.journal_path(id))?;
+        file.and_then(sync).or_io("write", self.journal_path(id))?;
         let (document, name) = self.prepare_document(&here, id, document)?;
         document.rename(&name).or_io("write", self.path_of(id))
     }

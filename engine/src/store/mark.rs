@@ -9,6 +9,7 @@ use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
 use super::seal::Sealer;
 use super::state_folder::{LOCK, Store};
+use crate::files::kill_point::kill_point;
 
 /// The folder of the marks in the state home.
 pub(super) const MARKS: &str = "marks";
@@ -50,6 +51,7 @@ impl Sealer {
         let make = || self.home.make_private(MARKS);
         let marks = self.marks.clone().map_or_else(make, Ok)?;
         let file = marks.file_or_new(&self.mark_name(id))?;
+        kill_point();
         file.write_all_at(text.as_bytes(), 0)
     }
 }

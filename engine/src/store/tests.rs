@@ -6,5 +6,6 @@ mod documents;
 mod fields;
 mod power;
 mod race;
+mod removed;
 mod seals;
 mod start;
