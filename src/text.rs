@@ -16,11 +16,16 @@ pub use claudex_loop_engine::text::*;
 /// assert_eq!(pasteable("it's `$(x)` of `topic`"), "it’s ‘$ (x)’ of `topic`");
 /// ```
 pub fn pasteable(message: &str) -> String {
-    let lines = message.split_inclusive('\n').map(|line| {
+    change_sentences(message, pasteable_line)
+}
+
+/// Changes each line that is no command.
+fn change_sentences(text: &str, change: fn(&str) -> String) -> String {
+    let lines = text.split_inclusive('\n').map(|line| {
         if line.starts_with(COMMAND) {
             line.to_owned()
         } else {
-            pasteable_line(line)
+            change(line)
         }
     });
     lines.collect()
@@ -72,15 +77,7 @@ const MAX_COMMAND_CHARS: usize = 300;
 
 /// Returns [`lines`] with typographic quotes in sentences, so that nothing ends a shell's quotes.
 pub fn note(text: &str, limit: usize) -> String {
-    let text = lines(text, limit);
-    let quoted = text.lines().map(|line| {
-        if line.starts_with(COMMAND) {
-            line.to_owned()
-        } else {
-            curl_quotes(line)
-        }
-    });
-    quoted.collect::<Vec<_>>().join("\n")
+    change_sentences(&lines(text, limit), curl_quotes)
 }
 
 /// Returns sentences of at most `limit` characters on one line, and each line that begins with

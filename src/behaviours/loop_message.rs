@@ -76,9 +76,6 @@ pub struct AvailableVerb {
     pub person: bool,
     /// The command line: the subcommand, the loop, and its arguments.
     pub command: String,
-    /// Whether the loop is its only argument.
-    #[serde(skip)]
-    pub is_plain: bool,
 }
 
 /// Returns the verbs that the agent or the user may run now, once each, in file order.
@@ -93,7 +90,6 @@ pub fn available_verbs(raw: &Raw) -> Vec<AvailableVerb> {
                 agent: edge.by.contains(&Actor::Agent),
                 person: edge.by.contains(&Actor::Person),
                 command: command_line(raw, edge),
-                is_plain: edge.args.is_empty(),
             });
         }
     }

@@ -207,11 +207,6 @@ fn log_name(number: usize) -> String {
     format!("verify-{number}.log")
 }
 
-/// Returns the tree id of the work tree without our own files. It is empty if git has none.
-fn work_tree_id(raw: &Raw) -> String {
-    tree_id(raw.store(), None).unwrap_or_default()
-}
-
 /// Returns the results of the commands for users and models: each with its end and last output, or
 /// why it was not run. Empty if the loop's phase has nothing verified.
 pub fn render_results(raw: &Raw) -> String {
@@ -282,7 +277,8 @@ fn run(
         std::thread::sleep(POLL_INTERVAL);
     };
 
-    let tree_before = work_tree_id(raw);
+    // It is empty if git has none.
+    let tree_before = tree_id(raw.store(), None).unwrap_or_default();
     let newest = VerifyRun::newest(raw, commands);
     let is_same_tree = !tree_before.is_empty() && newest.tree_before == tree_before;
     if is_same_tree && (has_waited || newest.problem(raw).is_none()) {
@@ -295,7 +291,7 @@ fn run(
     let run = VerifyRun {
         tree_before,
         commands,
-        tree_after: work_tree_id(raw),
+        tree_after: tree_id(raw.store(), None).unwrap_or_default(),
     };
     raw.note(ENDED, &run)?;
     Ok(Some(run))

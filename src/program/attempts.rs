@@ -14,7 +14,6 @@ const MAX_TEXT_CHARS: usize = 500;
 
 /// Records that a verb was refused by the machine.
 pub fn note_refusal(store: &Store, id: &LoopId, by: Actor, tried: &str, refusal: &Refusal) {
-    // Lost races and disk faults are not refusals by the machine.
     let is_fault = matches!(
         refusal,
         Refusal::Unfit(_) | Refusal::Observe { .. } | Refusal::Store(_)

@@ -2,6 +2,7 @@
 
 use camino::Utf8PathBuf;
 
+use super::caller::Caller;
 use crate::machine::table::FieldKind;
 use crate::machine::{PhaseDeclaration as _, Table};
 use crate::message::Message;
@@ -65,17 +66,26 @@ impl ProgramInfo {
         format!("{}: {text}", self.name)
     }
 
-    /// Returns a command for the end of a sentence, as a slash command and for a terminal. Each is
-    /// on its own line, so that pasting the sentence into a shell's quotes runs nothing.
+    /// Returns a command for the end of a sentence, as a slash command and for a terminal. It is on
+    /// its own line, so that pasting the sentence into a shell's quotes runs nothing.
     pub fn command(&self, words: &str) -> String {
         self.named_command(words, words)
     }
 
     /// Returns a command like [`Self::command`], with another name as a slash command.
     pub fn named_command(&self, slash: &str, words: &str) -> String {
-        let mut commands = Vec::from_iter(self.slash(slash));
-        commands.push(format!("{} {words}", self.program));
-        text::command_lines(&commands)
+        text::command_lines(&[self.both(slash, words)])
+    }
+
+    /// Returns a command for a terminal and, if the plugin has it, as a slash command. The one that
+    /// the reader can type here comes first.
+    pub(super) fn both(&self, slash: &str, words: &str) -> String {
+        let typed = format!("{} {words}", self.program);
+        match self.slash(slash) {
+            None => typed,
+            Some(slash) if Caller::from_env().inside => format!("{slash} (in a terminal: {typed})"),
+            Some(slash) => format!("{typed} (in Claude Code: {slash})"),
+        }
     }
 
     /// Returns the command that starts a loop in this mode, with a placeholder for its text.

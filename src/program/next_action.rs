@@ -142,7 +142,7 @@ pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
     format!("{sentence}{end}You can also run:{commands}")
 }
 
-/// Returns the commands of the open verbs, those without arguments also as slash commands.
+/// Returns the commands of the open verbs.
 fn open_commands(
     info: &ProgramInfo,
     raw: &Raw,
@@ -150,15 +150,9 @@ fn open_commands(
 ) -> Vec<String> {
     let mut verbs = loop_message::available_verbs(raw);
     verbs.retain(is_wanted);
-    let mut commands = Vec::new();
-    for verb in verbs.into_iter().take(MAX_COMMANDS) {
-        if verb.is_plain {
-            let name = verb.transition.replace('_', "-");
-            commands.extend(info.slash(&format!("{name} {}", raw.id())));
-        }
-        commands.push(verb.command);
-    }
-    commands
+    let words = verbs.iter().filter_map(|verb| verb.command.split_once(' '));
+    let commands = words.map(|(_, words)| info.both(words, words));
+    commands.take(MAX_COMMANDS).collect()
 }
 
 /// Returns the help of a refusal: nothing was changed, and the commands that are open now.

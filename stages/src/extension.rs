@@ -19,7 +19,7 @@ use crate::contract::{self, Stage};
 use crate::instruction::{Instruction, overdue_warning, text_of};
 use crate::state::{Pipeline, new_dispatch, summary_file};
 use crate::typestate::{AnyLoop, Asking, Choosing, Failed, Loop, OnStop, Phase};
-use crate::{questions, report, take_up};
+use crate::{digest, questions, report, take_up};
 
 /// The longest line, in characters.
 const MAX_LINE_CHARS: usize = 200;
@@ -117,6 +117,14 @@ impl Extension for Stages {
         start.set("open", json!(new_dispatch(start.store.root(), 1)));
         start.set("created", format!("{:.0}", start.beginning.now));
         Ok(())
+    }
+
+    fn on_enter(&self, held: &dyn LoopHandle) -> Result<Vec<String>, String> {
+        if held.typed::<AnyLoop>().phase() == Phase::Dispatched {
+            digest::write(Pipeline(held.raw()))
+                .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))?;
+        }
+        Ok(Vec::new())
     }
 
     fn before_take(&self, held: &mut dyn LoopHandle, verb: &Verb) -> Result<(), Failure> {

@@ -87,10 +87,8 @@ pub(crate) fn overdue_warning(pipeline: Pipeline<'_>) -> Option<String> {
     is_over.then(|| format!("{stage} has been open for more than {limit} minutes, twice its time."))
 }
 
-/// Returns the values of the instruction `dispatch`, and writes the digest that it needs.
+/// Returns the values of the instruction `dispatch`.
 fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
-    digest::write(pipeline)
-        .map_err(|error| format!("cannot write the digest of earlier rounds: {error}"))?;
     let stage = pipeline.stage();
     let round = pipeline.round();
     let open = pipeline.open();

@@ -92,7 +92,7 @@ fn resumed_session_hears_of_its_loop() {
     for source in ["resume", "startup"] {
         let message = begin(&project, "s1", source);
         let user = format!(
-            "{line} To continue it:\n    /claudex:resume {id}\n    claudex-loop resume {id}"
+            "{line} To continue it:\n    claudex-loop resume {id} (in Claude Code: /claudex:resume {id})"
         );
         assert_eq!(message.user, user);
         let agent = format!(
@@ -152,7 +152,7 @@ fn compacted_agent_gets_the_last_text_again() {
     let texts = begin(&project, "s1", "resume");
     ends(
         &texts.user,
-        "To see where it is:\n    /claudex:status\n    claudex-loop status",
+        "To see where it is:\n    claudex-loop status (in Claude Code: /claudex:status)",
     );
     lacks(&texts.user, "claudex:resume");
 }
@@ -160,7 +160,7 @@ fn compacted_agent_gets_the_last_text_again() {
 #[test]
 fn loop_of_other_session_is_told_by_age() {
     let (project, id) = reviewing();
-    let adopt = format!("\n    /claudex:adopt {id}\n    claudex-loop adopt {id}");
+    let adopt = format!("\n    claudex-loop adopt {id} (in Claude Code: /claudex:adopt {id})");
     let recent = begin(&project, "s2", "startup");
     let at_work = format!(
         "claudex: another session has loop {id} (phase reviewing); its last sign of life was"
@@ -220,7 +220,7 @@ fn unowned_loop_is_announced_before_the_first_turn() {
         let texts = begin(&project, "s1", source);
         let user = format!(
             "claudex: loop {id} (phase drafting) belongs to no session yet: the first turn that ends here takes it. \
-             To see where it is:\n    /claudex:status\n    claudex-loop status"
+             To see where it is:\n    claudex-loop status (in Claude Code: /claudex:status)"
         );
         assert_eq!(texts.user, user);
         assert_eq!(texts.agent, format!("{user}\n{LEAVE_IT}"));
@@ -275,7 +275,7 @@ fn loop_follows_its_session_through_a_compaction() {
 
     // A compaction of another client, or a second start of this one, does not change the loop.
     let other = read(&event("session-start", "4712", "s2", "compact"));
-    ends(&other.user, &format!("claudex-loop adopt {id}"));
+    has(&other.user, &format!("\n    claudex-loop adopt {id} "));
     event("session-start", "4711", "s2", "startup");
     assert_eq!(project.field(&id, "session_id"), "s1");
 

@@ -195,7 +195,7 @@ fn archived_loop_is_named_with_its_resume_line() {
     let journal = project.run(&show).exits(0).out;
     project.sweep(&id);
     let before = tree(&project.folder());
-    let line = format!("    claudex-loop resume {id}\n");
+    let line = format!("    claudex-loop resume {id} (in Claude Code");
     for call in [
         "mark-done ID",
         "review ID",

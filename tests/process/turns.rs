@@ -12,7 +12,7 @@ fn paused_loop_is_driven_by_no_stop() {
         assert_eq!(
             project.fire().approved(),
             format!(
-                "claudex: loop {id} is paused. To continue it:\n    /claudex:resume {id}\n    claudex-loop resume {id}"
+                "claudex: loop {id} is paused. To continue it:\n    claudex-loop resume {id} (in Claude Code: /claudex:resume {id})"
             )
         );
     }

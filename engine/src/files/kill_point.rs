@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -36,18 +38,11 @@ pub(crate) fn sync(fd: impl AsFd) -> io::Result<()> {
 fn is_next() -> bool {
     #[cfg(test)]
     super::testing::tell(super::testing::Event::Change);
-    #[cfg(debug_assertions)]
-    {
-        use std::sync::LazyLock;
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static CHANGES_LEFT: LazyLock<AtomicU64> = LazyLock::new(|| {
-            let number = std::env::var("CLAUDEX_KILL_AT").ok();
-            AtomicU64::new(number.and_then(|text| text.parse().ok()).unwrap_or(0))
-        });
-        CHANGES_LEFT.fetch_sub(1, Ordering::Relaxed) == 1
-    }
-    #[cfg(not(debug_assertions))]
-    false
+    static CHANGES_LEFT: LazyLock<AtomicU64> = LazyLock::new(|| {
+        let number = std::env::var("CLAUDEX_KILL_AT").ok();
+        AtomicU64::new(number.and_then(|text| text.parse().ok()).unwrap_or(0))
+    });
+    cfg!(debug_assertions) && CHANGES_LEFT.fetch_sub(1, Ordering::Relaxed) == 1
 }
 
 fn die() -> ! {

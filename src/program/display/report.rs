@@ -17,7 +17,6 @@ use crate::program::arguments::LoopArgs;
 use crate::program::exit::{CommandResult, Exit};
 use crate::program::settings::Settings;
 use crate::program::{loops, out, rounds};
-use crate::review::findings::Finding;
 use crate::review::runs::{self, Run};
 use crate::review::{finding_history, subject};
 use crate::store::ChangeEntry;
@@ -109,7 +108,8 @@ fn findings(past: &LoopHistory) -> Vec<Json> {
                 "phase": phase,
                 "severity": finding.severity,
                 "what": finding.what,
-                "place": place(&finding),
+                "file": finding.file,
+                "line": finding.line,
                 "recommendation": finding.recommendation,
                 "detail": finding.detail,
                 "rounds": history.rounds,
@@ -119,15 +119,6 @@ fn findings(past: &LoopHistory) -> Vec<Json> {
         }
     }
     facts
-}
-
-/// Returns the place of a finding: `src/x.rs:12`, `src/x.rs`, `line 12`.
-fn place(finding: &Finding) -> Option<String> {
-    match (&finding.file, finding.line) {
-        (Some(file), Some(line)) => Some(format!("{file}:{line}")),
-        (None, Some(line)) => Some(format!("line {line}")),
-        (file, None) => file.clone(),
-    }
 }
 
 /// Returns the changes of the reviewed texts between verdicts and since the last one. Each text is

@@ -180,5 +180,5 @@ fn long_failure_of_client_is_told_whole() {
         "Try again at 6:38 AM. With another reviewer:\n    claudex-loop review ",
     );
     has(&note, &format!(" --reviewer NAME\nLoop {id} waits for "));
-    ends(&note, &format!("\n    claudex-loop cancel {id}"));
+    ends(&note, &format!("(in Claude Code: /claudex:cancel {id})"));
 }
