@@ -120,7 +120,7 @@ fn unreadable_document_is_named_and_stays() {
         let message = project.agent(&["start"]).refusal();
         assert!(
             message.contains("\n            stages take-up\n")
-                && message.ends_with("\n            stages start --anew\n")
+                && message.contains("/stages:start --anew (in a terminal: stages start --anew)")
                 && !message.contains("import"),
             "{message}"
         );

@@ -42,8 +42,8 @@ fn status_shows_the_train() {
         format!("loop:      {id}"),
         "phase:     approving (The user decides whether everyone gets it)".to_owned(),
         "version:   1.0".to_owned(),
-        format!("    release-train approve {id}"),
-        format!("    release-train abort {id} --why WHY"),
+        format!("    release-train approve {id} (in Claude Code: /release-train:approve {id})"),
+        format!("    release-train answer {id} LABEL"),
         "commands:  approve (user only), withdraw (user only), resume (user only), abort"
             .to_owned(),
     ] {
