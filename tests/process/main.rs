@@ -34,6 +34,8 @@ mod support;
 mod tamper;
 mod terminal;
 mod tickets;
+#[path = "../support/transcript.rs"]
+mod transcript;
 mod turns;
 mod untouched_files;
 mod updates;

@@ -1,6 +1,7 @@
-//! Whole outputs of commands that read a loop, so that the diff shows a bad sentence.
+//! Whole outputs of commands that read a loop.
 
 use crate::support::Project;
+use crate::transcript::Transcript;
 
 /// Returns a loop in its second round, and its id.
 fn second_round() -> (Project, String) {
@@ -11,34 +12,24 @@ fn second_round() -> (Project, String) {
     (project, id)
 }
 
-/// Replaces paths, ids, times and durations, which differ between runs.
+/// Replaces paths, ids, times and durations.
 pub(crate) fn evened(project: &Project, id: &str, text: &str) -> String {
-    let text = text
-        .replace(project.root.to_str().unwrap(), "/project")
-        .replace(project.home.to_str().unwrap(), "/home")
-        .replace(id, "LOOP");
-    let is_time = |word: &str| {
-        let is_part = |one: char| one.is_ascii_digit() || "-:TZ".contains(one);
-        word.len() >= 8 && word.chars().all(is_part)
-    };
-    let is_run = |word: &str| word.starts_with("r1-") || word.starts_with("r2-");
-    let is_seconds = |word: &str| {
-        let number = word.strip_suffix('s');
-        number.is_some_and(|number| number.parse::<u32>().is_ok())
-    };
-    let mut evened = String::new();
-    for part in text.split_inclusive([' ', '\n', '<', '>', '"']) {
-        let word = part.trim_end_matches([' ', '\n', '.', ':', ',', '<', '>', '"']);
-        let rest = &part[word.len()..];
-        evened += match word {
-            word if is_time(word) => "TIME",
-            word if is_run(word) => "RUN",
-            word if is_seconds(word) => "0s",
-            word => word,
-        };
-        evened += rest;
+    transcript(project, id).evened(text)
+}
+
+fn transcript(project: &Project, id: &str) -> Transcript {
+    let [root, home] = [&project.root, &project.home].map(|path| path.to_str().unwrap());
+    Transcript::new(&[(root, "/project"), (home, "/home"), (id, "LOOP")])
+}
+
+/// Returns the calls and their outputs.
+fn calls(project: &Project, id: &str, lines: &[&str]) -> String {
+    let mut calls = transcript(project, id);
+    for line in lines {
+        let ran = project.run(&line.replace("LOOP", id)).exits(0);
+        calls.add(&format!("claudex-loop {line}"), &(ran.out + &ran.err));
     }
-    evened
+    calls.text
 }
 
 #[track_caller]
@@ -94,34 +85,15 @@ fn report_is_whole() {
 #[test]
 fn commands_without_a_loop_are_whole() {
     let project = Project::new();
-    let outputs = [
-        &["status"][..],
-        &["list"],
-        &["journal"],
-        &["personas"],
-        &["rollback", "--yes"],
-    ]
-    .map(|arguments| {
-        let output = output(&project, "none", arguments);
-        format!("$ claudex-loop {}\n{output}", arguments.join(" "))
-    });
-    insta::assert_snapshot!("without_a_loop", outputs.join("\n"));
+    let lines = ["status", "list", "journal", "personas", "rollback --yes"];
+    insta::assert_snapshot!("without_a_loop", calls(&project, "no id", &lines));
 }
 
 #[test]
 fn ends_of_a_loop_are_whole() {
     let (project, id) = second_round();
-    let outputs = [
-        &["pause", &id][..],
-        &["resume", &id],
-        &["rollback", "--yes"],
-    ]
-    .map(|arguments| {
-        let output = output(&project, &id, arguments);
-        let command = arguments.join(" ").replace(&id, "LOOP");
-        format!("$ claudex-loop {command}\n{output}")
-    });
-    insta::assert_snapshot!("ends", outputs.join("\n"));
+    let lines = ["pause LOOP", "resume LOOP", "rollback --yes"];
+    insta::assert_snapshot!("ends", calls(&project, &id, &lines));
 }
 
 #[test]

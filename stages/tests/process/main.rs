@@ -8,6 +8,7 @@ mod kills;
 mod kit;
 mod lifecycle;
 mod messages;
+mod outputs;
 mod questions;
 mod refusals;
 mod report;
@@ -15,3 +16,5 @@ mod report;
 mod seal;
 mod support;
 mod take_up;
+#[path = "../../../tests/support/transcript.rs"]
+mod transcript;

@@ -12,7 +12,7 @@ pub(crate) const STATE: &str = "requirements/.requirements-state.local.md";
 
 /// The outcome of a call of the program.
 #[derive(Debug)]
-pub(crate) struct Ran(Output);
+pub(crate) struct Ran(pub(crate) Output);
 
 impl Ran {
     #[track_caller]

@@ -123,7 +123,7 @@ fn user_continues_at_limit_of_reviews() {
             project.person(&["accept", ID]).done();
             assert_eq!(project.state(ID)["next_phase"], "create-tasks");
             let journal = project.person(&["journal", ID]).done();
-            let noted = "accepted {\"open\":[\"There is a hole (fix it)\"]}";
+            let noted = "accepted: open: There is a hole (fix it)";
             has(&journal, noted);
         } else {
             project.person(&[command, "2", ID]).done();

@@ -11,8 +11,11 @@ mod documents;
 mod hostile;
 mod kit;
 mod outcomes;
+mod outputs;
 mod real_use;
 mod seed;
 mod slash_commands;
 mod support;
 mod take_up;
+#[path = "../../../tests/support/transcript.rs"]
+mod transcript;

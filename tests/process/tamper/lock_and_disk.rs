@@ -77,6 +77,7 @@ const ON_A_SMALL_DISK: &str = r#"
 "#;
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a user sees that it was left out")]
 fn full_file_system_of_a_mebibyte_loses_nothing() {
     let (project, id) = Project::reviewing(&[]);
     let mut mount = project.shell("unshare", &["-rm", "true"]);
