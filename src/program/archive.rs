@@ -59,7 +59,7 @@ pub(super) fn rollback(info: &ProgramInfo, yes: bool) -> CommandResult {
         return Ok(Exit::Complete);
     }
     if let Some(one) = loops.iter().find(|one| one.store.is_running(&one.id)) {
-        let problem = format!("cannot archive loop {}: a review of it is running", one.id);
+        let problem = format!("cannot archive loop {}: it is running", one.id);
         let help = format!("wait for it, or stop it; `{program} status` shows it");
         return Err(Failure::refuse(problem, &help));
     }

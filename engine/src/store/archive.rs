@@ -25,7 +25,7 @@ impl Store {
         };
         if self.is_running(id) {
             return Err(StoreError::Busy(format!(
-                "a review of loop {id} is running"
+                "a review or a command of loop {id} is running"
             )));
         }
         let (here, _lock) = self.lock(LOCK)?;

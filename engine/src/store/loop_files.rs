@@ -162,7 +162,7 @@ impl Store {
             .or_io("touch", &path)
     }
 
-    /// Returns whether a review of the loop is running.
+    /// Returns whether a review or a command of the loop is running.
     pub fn is_running(&self, id: &LoopId) -> bool {
         self.open_loop_folder(id)
             .is_ok_and(|folder| Lock::is_held(&folder, RUN_LOCK))

@@ -130,7 +130,7 @@ fn session_line(program: &Program, input: &Input) -> Option<String> {
         parts.push("paused".to_owned());
     }
     if raw.store().is_running(&id) {
-        parts.push("a review is running".to_owned());
+        parts.push("running".to_owned());
     }
     if let (Some(spec), Some((round, found))) = (spec, LoopHistory::read(raw).newest_findings()) {
         parts.push(if raw.count(spec.round) == round {

@@ -23,7 +23,11 @@ fn note_shows_actor_attempt_and_reason() {
             "repaired: the state was edited by hand (phase)",
         ),
         ("refused", json!({"why": "no more"}), "refused: no more"),
-        ("other", json!({"a": [1]}), "other {\"a\":[1]}"),
+        (
+            "other",
+            json!({"a": [1, 2], "b": "c"}),
+            "other: a: 1, 2; b: c",
+        ),
     ] {
         assert_eq!(line_of(note, data), line);
     }
