@@ -19,18 +19,18 @@ use claudex_loop::program::exit::{CommandResult, Exit, Failure, with_help};
 use claudex_loop::program::review::{Review, check_choice};
 use claudex_loop::program::settings::Settings;
 use claudex_loop::program::{Program, Variables, locate, loops, out, reviewers, rounds};
-use claudex_loop::review::client::Client;
 use claudex_loop::review::evidence::{ReviewState, Round};
 use claudex_loop::review::findings::Finding;
 use claudex_loop::review::findings_file;
 use claudex_loop::review::personas::{machine_personas, persona};
+use claudex_loop::review::reviewer::Reviewer;
 use claudex_loop::review::round::{RoundError, RoundEvent};
 use claudex_loop::review::runs;
 use claudex_loop::template;
 use claudex_loop::text;
 use serde_json::json;
 
-use super::run::{self, Run};
+use super::run::{self, RunArgs};
 use super::typestate::{DecisionSignal, REVIEWING_REVIEW, TABLE};
 use super::{
     AnyLoop, INFO, OnStop as _, Phase, PlanLoop, caveats, context, report, reviews_changes,
@@ -49,8 +49,8 @@ pub(super) struct Driver<'d> {
     pub(super) program: &'d Program,
     pub(super) settings: Settings,
     /// The reviewer, and those that replace it. Their time limits also apply to the drafter.
-    reviewers: Vec<Client>,
-    arguments: &'d Run,
+    reviewers: Vec<Reviewer>,
+    arguments: &'d RunArgs,
     console: Console,
 }
 
@@ -59,7 +59,7 @@ impl<'d> Driver<'d> {
     pub(super) fn new(
         program: &'d Program,
         folder: &Utf8Path,
-        arguments: &'d Run,
+        arguments: &'d RunArgs,
     ) -> Result<Self, Failure> {
         let root = locate::nearest(INFO.state, folder).root().to_owned();
         let settings = loops::settings(INFO, &root, None)?;

@@ -30,7 +30,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
     name = "run",
     after_help = "Exit codes: 0 complete, 4 stopped at max rounds or stalled, 5 the reviewer could not run, 6 another loop is active"
 )]
-pub(super) struct Run {
+pub(super) struct RunArgs {
     /// The plan, a Markdown file
     #[arg(value_name = "PLAN.md", required_unless_present = "resume")]
     plan: Option<Utf8PathBuf>,
@@ -53,7 +53,7 @@ pub(super) struct Run {
 
 // The flags of `review` that only `--changes` uses. A doc comment would become the help.
 #[derive(Debug, Args)]
-struct Changes {
+struct ChangesArgs {
     /// Have the work tree’s changes reviewed, in a new loop, from start to summary; the arguments are its topic
     #[arg(long, conflicts_with = "follow")]
     changes: bool,
@@ -71,12 +71,12 @@ struct Changes {
 }
 
 pub(super) fn command() -> Command {
-    Run::command()
+    RunArgs::command()
 }
 
 /// Adds the flags of `--changes` to `review`.
 pub(super) fn review_arguments(review: Command) -> Command {
-    Changes::augment_args(review)
+    ChangesArgs::augment_args(review)
         .mut_arg(start::BASE, start::base)
         .after_help(
             "Exit codes: 0 complete, 5 the reviewer could not run;\n            \
@@ -85,7 +85,7 @@ pub(super) fn review_arguments(review: Command) -> Command {
 }
 
 pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
-    let arguments = Run::from_arg_matches(matches)?;
+    let arguments = RunArgs::from_arg_matches(matches)?;
     if let Some(id) = &arguments.resume {
         let (held, _lock) = reopen(id)?;
         let root = held.raw().store().root();
@@ -106,16 +106,16 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
 }
 
 pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> CommandResult {
-    let changes = Changes::from_arg_matches(matches)?;
+    let changes = ChangesArgs::from_arg_matches(matches)?;
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let topic: Vec<String> = text("id").into_iter().chain(changes.topic).collect();
     let mut fields = vec![("topic", topic.join(" ").into())];
     fields.extend(changes.base.map(|base| (start::BASE, base.into())));
     fields.extend(changes.rounds.map(|rounds| ("max_rounds", rounds.into())));
-    let arguments = Run {
+    let arguments = RunArgs {
         reviewer: text("reviewer"),
         json: changes.json,
-        ..Run::default()
+        ..RunArgs::default()
     };
     let here = loops::current_folder()?;
     let driver = Driver::new(program, &here, &arguments)?;

@@ -10,11 +10,11 @@ use super::{arguments, attempts, loops, next_action, open_error, out, reviewers,
 use crate::behaviours::verify;
 use crate::machine::{Actor, LoopFacts as _, LoopHandle, PersonaInfo, PhaseDeclaration as _, Raw};
 use crate::review::ReviewSpec;
-use crate::review::client::Client;
 use crate::review::evidence::Round;
 use crate::review::findings_file;
 use crate::review::personas::{persona, review_personas};
 use crate::review::prompt::Prompt;
+use crate::review::reviewer::Reviewer;
 use crate::review::round::{self, Report, RoundError, RoundEvent};
 use crate::review::runs::Run;
 use crate::text;
@@ -94,7 +94,7 @@ pub struct Review<'r> {
     /// The review that the machine declares.
     pub spec: &'static ReviewSpec,
     /// The reviewer, and those that replace it in turn if it cannot run.
-    pub reviewers: &'r [Client],
+    pub reviewers: &'r [Reviewer],
 }
 
 impl Review<'_> {

@@ -11,7 +11,7 @@ use crate::process::limits::Limits;
 use crate::program::exit::{Exit, Failure};
 use crate::program::settings::Settings;
 use crate::review::ReviewSpec;
-use crate::review::client::Client;
+use crate::review::reviewer::Reviewer;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::text;
 
@@ -38,7 +38,7 @@ pub fn choose(
     review: Option<(&Raw, &ReviewSpec)>,
     settings: &Settings,
     root: &Utf8Path,
-) -> Result<Vec<Client>, Failure> {
+) -> Result<Vec<Reviewer>, Failure> {
     let name = name.unwrap_or(&settings.reviewer).trim();
     let is_auto = name == "auto";
     let review = review.filter(|_| is_auto);
@@ -73,7 +73,7 @@ pub fn choose(
                 shown = format!("{name} (auto, {})", text::one_line(model, 60));
             }
         }
-        Ok(Client {
+        Ok(Reviewer {
             name: name.to_owned(),
             shown,
             limits: Limits {

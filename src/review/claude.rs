@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::answer::{self, SCHEMA};
 use super::cause::{Cause, CauseKind};
-use super::client::{Invocation, Session, cause_of, message_line, short_line, text_of};
 use super::findings::Findings;
+use super::reviewer::{Invocation, Session, cause_of, message_line, short_line, text_of};
 use super::settings::ReviewerSettings;
 
 /// The variables in addition to the common ones: login, service, and telemetry switches.

@@ -12,7 +12,7 @@ use toml::Table;
 
 use super::answer::{self, SCHEMA};
 use super::cause::{Cause, CauseKind};
-use super::client::{Invocation, Session, cause_of, message_line, short_line, text_of};
+use super::reviewer::{Invocation, Session, cause_of, message_line, short_line, text_of};
 use super::settings::ReviewerSettings;
 
 /// The variables that Codex gets in addition to the common ones.

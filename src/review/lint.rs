@@ -1,8 +1,8 @@
 //! The built-in reviewer: the checks of `claudex-lint`.
 
-use super::client::Request;
 use super::findings::{Finding, Findings, Severity};
 use super::progress::{Listener, RoundEvent};
+use super::reviewer::Request;
 use crate::machine::Focus;
 
 /// Reviews without a model or a network: the same text has the same findings.

@@ -7,11 +7,11 @@ use camino::Utf8PathBuf;
 use jiff::Timestamp;
 
 use super::cause::{Cause, CauseKind};
-use super::client::{Client, Request};
 use super::evidence::Round;
 use super::findings::Findings;
 use super::progress::{self, Progress};
 use super::prompt::Prompt;
+use super::reviewer::{Request, Reviewer};
 use super::round_error::io_error;
 use super::runs::{self, Run, RunBegin, RunEnd};
 use super::subject::SubjectText;
@@ -45,7 +45,7 @@ pub struct Report {
 /// Returns an error if the round cannot begin or be recorded. A reviewer that fails is a report.
 pub fn run(
     prompt: &Prompt<'_>,
-    reviewer: &Client,
+    reviewer: &Reviewer,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let raw = prompt.raw;
@@ -81,7 +81,7 @@ fn perform(
     folder: &Folder,
     round: &Round<'_>,
     prompt: &Prompt<'_>,
-    reviewer: &Client,
+    reviewer: &Reviewer,
     listener: &mut Listener<'_>,
 ) -> Result<Report, RoundError> {
     let raw = prompt.raw;
@@ -134,7 +134,7 @@ fn perform(
 /// Keeps the subject, and records the begin of the run.
 fn begin(
     prompt: &Prompt<'_>,
-    reviewer: &Client,
+    reviewer: &Reviewer,
     subject: &SubjectText,
 ) -> Result<RunBegin, RoundError> {
     let raw = prompt.raw;
@@ -157,7 +157,7 @@ fn begin(
 
 /// Returns the reviewer's findings, or the reason why it gave no verdict.
 fn ask(
-    reviewer: &Client,
+    reviewer: &Reviewer,
     request: &Request<'_>,
     progress: &mut Progress,
     listener: &mut Listener<'_>,

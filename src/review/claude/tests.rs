@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::super::client::tests::{cause, play};
+use super::super::reviewer::tests::{cause, play};
 use super::*;
 
 fn result(extra: Value) -> Value {

@@ -1,7 +1,7 @@
 use serde_json::json;
 
-use super::super::client::tests::{Answer, cause, play};
 use super::super::findings::Findings;
+use super::super::reviewer::tests::{Answer, cause, play};
 use super::*;
 use crate::process::environment::GUARD;
 

@@ -36,7 +36,7 @@ const COMMON_VARIABLES: &str = "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_p
 const MAX_SHOWN_CHARS: usize = 160;
 
 /// The question after an unreadable answer.
-const REPAIR: &str = include_str!("client/repair.md");
+const REPAIR: &str = include_str!("reviewer/repair.md");
 /// The time limit of the answer to [`REPAIR`].
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -59,7 +59,7 @@ const ERRORS: [(CauseKind, &str); 3] = [
 
 /// A reviewer: for one subject, it returns findings or the reason why it gave no verdict.
 #[derive(Debug, Clone)]
-pub struct Client {
+pub struct Reviewer {
     /// The name in the configuration.
     pub name: String,
     /// The name for people, with the reason for the choice: `codex (auto)`.
@@ -116,7 +116,7 @@ pub(super) struct Session {
     pub(super) retries: Option<(Instant, String)>,
 }
 
-impl Client {
+impl Reviewer {
     /// Returns whether it runs a program, which could change the work tree.
     pub(super) fn runs_a_program(&self) -> bool {
         self.settings.kind != ReviewerKind::Lint

@@ -61,7 +61,7 @@ fn review(script: &str) -> Answer {
     let file = root.join("a reviewer's \"program\" \u{fc}");
     std::fs::write(&file, format!("#!/bin/sh\n{script}")).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let client = Client {
+    let reviewer = Reviewer {
         name: "mine".to_owned(),
         shown: "mine".to_owned(),
         settings: ReviewerSettings {
@@ -80,7 +80,7 @@ fn review(script: &str) -> Answer {
         root,
         output: None,
     };
-    client.review(&request, &mut |_| ControlFlow::Continue(()))
+    reviewer.review(&request, &mut |_| ControlFlow::Continue(()))
 }
 
 #[test]
