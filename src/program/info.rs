@@ -80,11 +80,11 @@ impl ProgramInfo {
     /// Returns a command for a terminal and, if the plugin has it, as a slash command. The one that
     /// the reader can type here comes first.
     pub(super) fn both(&self, slash: &str, words: &str) -> String {
-        let typed = format!("{} {words}", self.program);
+        let line = format!("{} {words}", self.program);
         match self.slash(slash) {
-            None => typed,
-            Some(slash) if Caller::from_env().inside => format!("{slash} (in a terminal: {typed})"),
-            Some(slash) => format!("{typed} (in Claude Code: {slash})"),
+            None => line,
+            Some(slash) if Caller::from_env().inside => format!("{slash} (in a terminal: {line})"),
+            Some(slash) => format!("{line} (in Claude Code: {slash})"),
         }
     }
 

@@ -206,8 +206,8 @@ fn lose_power(seed: u64) {
         let expected = acknowledged..=(acknowledged + 1).min(CHANGE_COUNT);
         assert!(expected.contains(&revision), "{case}: {revision}");
         assert_eq!(held.count("round"), Some(revision), "{case}");
-        let shown = fs::read(store.path_of(&id)).unwrap();
-        assert_eq!(shown, held.document, "{case}");
+        let document = fs::read(store.path_of(&id)).unwrap();
+        assert_eq!(document, held.document, "{case}");
         assert_eq!(revise(&store, &held, 9).revision, revision + 1, "{case}");
     }
 }
