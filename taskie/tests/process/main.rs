@@ -9,6 +9,7 @@ mod docs;
 #[path = "../../../tests/support/documents.rs"]
 mod documents;
 mod hostile;
+mod kills;
 mod kit;
 mod outcomes;
 mod outputs;
