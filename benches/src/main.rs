@@ -15,9 +15,6 @@ mod stop;
 #[expect(clippy::print_stdout, reason = "the table is the output")]
 fn main() {
     let filter = std::env::args().nth(1).unwrap_or_default();
-    if filter == stop::WRITE {
-        return stop::write();
-    }
     println!("| what | beside | ratio | wanted |\n|---|---|---|---|");
     for (name, measure) in commit::rows()
         .into_iter()

@@ -33,8 +33,6 @@ pub(crate) fn rows() -> Vec<Measure> {
             start,
             1.5,
         ),
-        row("a status after 10,000 finished loops", &[&["status"]], 1.5),
-        ("a list of 10,000 finished loops", Box::new(list)),
     ]
 }
 
@@ -54,18 +52,6 @@ fn beside_one(commands: &[&[&str]], most: f64) -> Row {
         beside: "the same after a single one".to_owned(),
         ratio: ratio(|| times(&many), || times(&single)),
         most,
-    }
-}
-
-fn list() -> Row {
-    let many = finished(LOOP_COUNT);
-    Row {
-        beside: "0.15 s".to_owned(),
-        ratio: ratio(
-            || run(many.path(), &[&["list"]]),
-            || std::thread::sleep(std::time::Duration::from_millis(150)),
-        ),
-        most: 1.0,
     }
 }
 

@@ -1,6 +1,5 @@
-//! Stops and the status line, as the client waits for them.
+//! An idle stop, as the client waits for it.
 
-use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,32 +10,7 @@ use crate::pair::{Measure, Row, ratio};
 const STOP_COUNT: usize = 20;
 
 pub(crate) fn rows() -> Vec<Measure> {
-    vec![
-        ("an idle stop, through the plugin", Box::new(idle)),
-        ("a stop that advances a round", Box::new(advancing)),
-        ("a status line, of a session's loop", Box::new(statusline)),
-    ]
-}
-
-/// The argument for the work that a stop is compared with, one that advances a round.
-pub(crate) const WRITE: &str = "--write";
-
-/// Reads a hook's input, appends a line and syncs it, replaces a file, and answers.
-#[expect(clippy::print_stdout, reason = "a hook's answer is what it prints")]
-pub(crate) fn write() {
-    let event = std::io::read_to_string(std::io::stdin()).expect("an event");
-    let mut journal = File::options()
-        .append(true)
-        .create(true)
-        .open("journal")
-        .expect("a journal");
-    journal
-        .write_all("x".repeat(700).as_bytes())
-        .expect("a line");
-    journal.sync_data().expect("a sync");
-    std::fs::write("next", event.repeat(8)).expect("a document");
-    std::fs::rename("next", "document").expect("its place");
-    println!("{{}}");
+    vec![("an idle stop, through the plugin", Box::new(idle))]
 }
 
 /// Returns the program that was built with this one.
@@ -75,13 +49,8 @@ fn event(root: &Path) -> String {
 
 /// Runs a hook as the client does.
 pub(crate) fn hook(root: &Path, command: &mut Command) {
-    hook_with(root, command, &[]);
-}
-
-fn hook_with(root: &Path, command: &mut Command, variables: &[(&str, &str)]) {
     let mut child = command
         .env_clear()
-        .envs(variables.iter().copied())
         .current_dir(root)
         .env("HOME", root)
         .env(
@@ -110,26 +79,6 @@ pub(crate) fn project() -> tempfile::TempDir {
     folder
 }
 
-fn advancing() -> Row {
-    let project = project();
-    let root = project.path();
-    std::fs::write(root.join("PLAN.md"), "# A plan\n").expect("the folder is ours");
-    let start = "start plan --rounds 1000 --from-draft topic".split(' ');
-    hook(root, Command::new(program()).args(start));
-    // Without a review, each stop advances to the next round.
-    let optional =
-        |command: &mut Command| hook_with(root, command, &[("CLAUDEX_EVIDENCE", "optional")]);
-    let bench = std::env::current_exe().expect("a path");
-    Row {
-        beside: "a program that does the same synced write and nothing else".to_owned(),
-        ratio: ratio(
-            || optional(Command::new(program()).args(["hook", "stop"])),
-            || optional(Command::new(&bench).arg(WRITE)),
-        ),
-        most: 2.0,
-    }
-}
-
 fn idle() -> Row {
     let project = project();
     let minimal = r#"answer=$(/bin/echo '{"decision":"approve"}'); printf '%s\n' "$answer""#;
@@ -152,27 +101,5 @@ fn idle() -> Row {
         beside: "a shell that prints a program's answer".to_owned(),
         ratio: ratio(ours, theirs),
         most: 1.5,
-    }
-}
-
-fn statusline() -> Row {
-    let project = project();
-    let root = project.path();
-    hook(
-        root,
-        Command::new(program()).args(["start", "plan", "a topic"]),
-    );
-    // The first stop binds the loop to the session.
-    hook(root, Command::new(program()).args(["hook", "stop"]));
-    let times = |program: &Path, arguments: &[&str]| {
-        (0..STOP_COUNT).for_each(|_| hook(root, Command::new(program).args(arguments)));
-    };
-    Row {
-        beside: "cat, which reads and prints the same".to_owned(),
-        ratio: ratio(
-            || times(&program(), &["statusline"]),
-            || times(Path::new("/bin/cat"), &[]),
-        ),
-        most: 2.0,
     }
 }
