@@ -14,7 +14,7 @@ mod titles;
 pub(super) use self::severity::{is_rated_below, label, words};
 pub(super) use self::titles::is_none;
 use super::cause::{Cause, CauseKind};
-use super::findings::{CLEAN_LINE, Findings};
+use super::findings::{CLEAN_LINE, Finding, Findings, Severity};
 
 /// The JSON Schema of an answer, for strict structured output: each property required, no other
 /// allowed.
@@ -47,6 +47,7 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
     if answer.trim_matches(is_blank).is_empty() {
         return Err(Cause::new(CauseKind::NoOutput, ""));
     }
+    let answer = without_pass(answer);
     let findings = match &json::answers(answer)?[..] {
         [] => reader::read(answer, false)?.ok_or_else(|| {
             let problem =
@@ -67,12 +68,34 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         }
         _ => return Err(Cause::not_a_verdict(TWO)),
     };
+    let is_minor = |one: &Finding| one.severity == Severity::Low;
+    if findings.iter().all(is_minor) && answer.lines().any(says_fail) {
+        let problem = "it says FAIL and lists nothing that blocks";
+        return Err(Cause::not_a_verdict(problem));
+    }
     let found = findings.len();
     if found > MAX_FINDINGS {
         let problem = format!("it has {found} findings, the limit is {MAX_FINDINGS}");
         return Err(Cause::not_a_verdict(&problem));
     }
     Ok(findings)
+}
+
+/// Returns whether a line is a verdict that something fails: `**Verdict: FAIL**`, `FAIL: the orders`.
+fn says_fail(line: &str) -> bool {
+    let plain = words(line);
+    let text = line.trim_start_matches(|c: char| !c.is_alphanumeric());
+    plain == " fail " || plain.starts_with(" verdict fail ") || text.starts_with("FAIL:")
+}
+
+/// Drops a last line `VERDICT: PASS`, which models write below a clean answer, too.
+fn without_pass(answer: &str) -> &str {
+    let trimmed = answer.trim_end_matches(is_blank);
+    let before = trimmed.rfind('\n').map_or("", |at| &trimmed[..at]);
+    match words(&trimmed[before.len()..]).as_str() {
+        " verdict pass " => before,
+        _ => answer,
+    }
 }
 
 /// Drops the escape sequences that colour a terminal.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::severity::severity_in;
 use super::titles::is_praise_title;
 use super::{Cause, is_blank, is_none, item};
-use crate::review::findings::{Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS, Severity};
+use crate::review::findings::{Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS};
 use crate::store::to_plain;
 use crate::text;
 
@@ -110,15 +110,11 @@ fn findings(answer: &Answer) -> Result<Findings, Cause> {
         let problem = format!("the items of `{name}` in its JSON are not counted");
         return Err(Cause::not_a_verdict(&problem));
     }
-    let is_minor = |one: &Finding| one.severity == Severity::Low;
     let problem = match answer.verdict.as_deref() {
-        Some("FAIL") if findings.iter().all(is_minor) => {
-            "its JSON says FAIL and lists nothing that blocks"
-        }
         // `clean` beside findings, such as low ones: the listed findings count.
         _ if !findings.is_empty() => return Ok(findings),
-        Some("clean") if answer.other.is_empty() => return Ok(findings),
-        Some("clean") => "its JSON says clean and something else",
+        Some("clean" | "PASS") if answer.other.is_empty() => return Ok(findings),
+        Some("clean" | "PASS") => "its JSON says clean and something else",
         Some("findings") => "its JSON announces findings and lists none",
         None => "its JSON has neither a verdict nor findings",
         Some(other) => {
