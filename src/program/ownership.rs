@@ -208,9 +208,8 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let age = text::elapsed(idle.as_secs());
     let risk =
         format!("session {owner} may be working on loop {id}: its last sign of life was {age} ago");
-    let program = info.program;
-    let help =
-        format!("nothing was changed; if that session is over:\n    {program} adopt {id} --yes");
+    let adopt = info.command(&format!("adopt {id} --yes"));
+    let help = format!("nothing was changed; if that session is over:{adopt}");
     confirm(
         &format!("{risk}.\nTake the loop over?"),
         &format!("{risk}; you cannot be asked without a terminal"),

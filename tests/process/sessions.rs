@@ -57,7 +57,10 @@ fn adopt_of_another_sessions_loop_needs_a_yes() {
     let before = project.state(&id);
     let ran = project.run("adopt").exits(1);
     has(&ran.err, "session s1 may be working on loop");
-    has(&ran.err, &format!("    claudex-loop adopt {id} --yes\n"));
+    has(
+        &ran.err,
+        &format!("    claudex-loop adopt {id} --yes (in Claude Code"),
+    );
     project.run_with_stdin("adopt", b"y\n").exits(1);
     let screen = project.on_terminal(80, "adopt", "n\n");
     assert_eq!(screen.code, 1, "{screen:#?}");

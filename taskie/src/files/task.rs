@@ -60,9 +60,15 @@ impl Subtask {
                 "“{found}” is not a subtask of task {task}; write ### Subtask {task}.1: title"
             ));
         };
-        let mut bullets = self.bullets.iter();
-        let status = bullets.find_map(|bullet| value(bullet, "Status"));
-        let word = status.and_then(|status| status.lines().next());
+        let bullets = self.bullets.iter();
+        let mut statuses = bullets.filter_map(|bullet| value(bullet, "Status"));
+        let word = statuses.next().and_then(|status| status.lines().next());
+        if statuses.next().is_some() || self.bullets.iter().any(|one| begins_subtask(one)) {
+            let next = number + 1;
+            return Err(format!(
+                "subtask {task}.{number} has another one below it; give each its own heading, such as ### Subtask {task}.{next}: title"
+            ));
+        }
         let name = format!("the status of subtask {task}.{number}");
         parse_status(&name, word.unwrap_or_default().trim_end())
     }
@@ -125,7 +131,7 @@ impl TaskFile {
     /// Returns the commands that have to run, in the order of the file.
     pub fn must_run(&self) -> impl Iterator<Item = String> {
         let bullets = self.subtasks.iter().flat_map(|one| &one.bullets);
-        let must_run = bullets.filter(|bullet| value(bullet, "Must-run commands").is_some());
+        let must_run = bullets.filter(|bullet| value(bullet, "Must run commands").is_some());
         must_run.flat_map(|bullet| commands(bullet))
     }
 }
@@ -133,7 +139,7 @@ impl TaskFile {
 /// Returns the value of a bullet `- **Name**: value` if it has this name.
 fn value<'b>(bullet: &'b str, name: &str) -> Option<&'b str> {
     let (before, value) = bullet.split_once(':')?;
-    let own_name = before.trim_matches(|c| MARKS.contains(c));
+    let own_name = before.trim_matches(|c| MARKS.contains(c)).replace('-', " ");
     let is_named = own_name.eq_ignore_ascii_case(name);
     is_named.then(|| value.trim_matches(|c: char| c.is_whitespace() || "*_`".contains(c)))
 }
@@ -146,6 +152,14 @@ fn after_word<'h>(heading: &'h str, words: &[&str]) -> Option<&'h str> {
         .then_some(rest)
 }
 
+/// Returns whether a bullet is a subtask without a heading: `- [ ] Subtask 1.2: title`.
+fn begins_subtask(bullet: &str) -> bool {
+    let text = bullet.trim_start_matches(|c| MARKS.contains(c));
+    let title = after_word(text, &["subtask", "sub-task"]);
+    let number = title.and_then(|title| title.split_once(':'));
+    number.is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
+}
+
 /// Returns the number in the heading `Subtask 2.1: title`, `Step 2.1` or `2.1: title`.
 fn subtask_number(heading: &str, task: u64) -> Option<u64> {
     let title = after_word(heading, &["subtask", "sub-task", "task", "step"]).unwrap_or(heading);
@@ -156,8 +170,8 @@ fn subtask_number(heading: &str, task: u64) -> Option<u64> {
     parse_number(number).filter(|_| parse_number(of) == Some(task))
 }
 
-/// Returns the sections whose headings, of any level, begin with the word for subtasks, or else
-/// those with a number of this task. Their statuses are read later.
+/// Returns the sections whose headings, of any level, begin with the word for subtasks, and those
+/// with a number of this task: if there are subtasks by the word, only those with a status.
 fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
     let line_at = line_counter(text);
     let mut sections: Vec<Subtask> = Vec::new();
@@ -179,6 +193,16 @@ fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
             (Event::Text(part) | Event::Code(part), Some(section)) if is_heading => {
                 section.heading.push_str(&part);
             }
+            // A paragraph counts as a bullet in each line, and a fence belongs to the bullet above.
+            (Event::Start(Tag::Paragraph), Some(section)) if depth == 0 => {
+                section.bullets.extend(text[at].lines().map(str::to_owned));
+            }
+            (Event::Start(Tag::CodeBlock(_)), Some(section)) if depth == 0 => {
+                let bullet = section.bullets.last_mut();
+                bullet
+                    .into_iter()
+                    .for_each(|bullet| *bullet += &format!("\n\n{}", &text[at.clone()]));
+            }
             (Event::Start(Tag::Item | Tag::BlockQuote(_)), section) => {
                 if let Some(section) = section.filter(|_| depth == 0) {
                     section.bullets.push(text[at].to_owned());
@@ -194,7 +218,13 @@ fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
     let has_word =
         |section: &Subtask| after_word(&section.heading, &["subtask", "sub-task"]).is_some();
     let has_words = sections.iter().any(has_word);
-    let has_number = |section: &Subtask| subtask_number(&section.heading, task).is_some();
-    sections.retain(|section| has_word(section) || !has_words && has_number(section));
+    let has_status = |section: &Subtask| {
+        let mut bullets = section.bullets.iter();
+        bullets.any(|bullet| value(bullet, "Status").is_some())
+    };
+    sections.retain(|section| {
+        let has_number = subtask_number(&section.heading, task).is_some();
+        has_word(section) || has_number && (!has_words || has_status(section))
+    });
     sections
 }

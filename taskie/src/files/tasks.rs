@@ -120,7 +120,8 @@ impl Line {
     }
 }
 
-/// Returns the lines of all tables of a text.
+/// Returns the lines of all tables of a text, and the rows that a blank line, a heading or a comment
+/// parts from their table.
 fn table_lines(text: &str) -> Vec<Line> {
     let line_at = line_counter(text);
     let mut lines: Vec<Line> = Vec::new();
@@ -141,6 +142,22 @@ fn table_lines(text: &str) -> Vec<Line> {
                 cell.into_iter().for_each(|cell| cell.push_str(&part));
             }
             (Event::End(TagEnd::TableCell), _) => is_cell = false,
+            (Event::Start(Tag::Paragraph), Some(_)) => {
+                let rows = text[at.clone()].lines().zip(line_at(at.start)..);
+                let rows = rows.filter(|(row, _)| row.trim_start().starts_with('|'));
+                lines.extend(rows.map(|(row, number)| {
+                    Line {
+                        number,
+                        is_header: false,
+                        cells: row
+                            .trim()
+                            .trim_matches('|')
+                            .split('|')
+                            .map(str::to_owned)
+                            .collect(),
+                    }
+                }));
+            }
             _ => {}
         }
     }

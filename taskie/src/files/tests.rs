@@ -54,6 +54,10 @@ fn table_is_read_by_column_names() {
     assert_eq!(rows(text), expected);
     let windows = text.replace('\n', "\r\n");
     assert_eq!(rows(&windows), expected);
+    for between in ["\n", "\n<!-- later -->\n\n", "## Phase 2\n"] {
+        let parted = text.replace("| 7 | done", &format!("{between}| 7 | done"));
+        assert_eq!(rows(&parted), expected, "{between:?}");
+    }
 }
 
 #[test]
@@ -126,6 +130,7 @@ fn must_run_commands_are_spans_and_fences_only() {
             &["make", "make check"],
         ),
         ("`make` must print `0 failing`", &["make"]),
+        ("\n\n```bash\nmake\n```", &["make"]),
         (
             "\n  - `make`: no `FAIL`\n  - `make check`",
             &["make", "make check"],
@@ -163,6 +168,21 @@ fn subtasks_are_read_as_people_write_them() {
     }
     let text = "## 2.1 Goals\n\n### Subtask 2.1: a\n- **Status**: pending\n";
     assert_eq!(parse_task(text).subtasks.len(), 1);
+    let other = parse_task(&format!("{text}### 2.2: b\n**Status**: pending\n"));
+    assert_eq!(other.subtasks.len(), 2);
+    for hidden in [
+        "**2.2: b**\n- **Status**: pending\n",
+        "- [ ] Subtask 2.2: b\n",
+    ] {
+        let mut problems = Vec::new();
+        TaskFile::parse(2, &format!("{text}{hidden}"), &mut |_, one| {
+            problems.push(one)
+        });
+        assert!(
+            problems.concat().contains("its own heading"),
+            "{hidden}: {problems:?}"
+        );
+    }
 }
 
 #[test]
