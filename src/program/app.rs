@@ -224,4 +224,9 @@ pub trait App {
     fn subjects(&self, _: &dyn LoopHandle) -> Result<Vec<Subject>, String> {
         Ok(Vec::new())
     }
+
+    /// Returns the rules of this machine that a loop breaks, each a sentence.
+    fn violations(&self, _: &dyn LoopHandle) -> Vec<String> {
+        Vec::new()
+    }
 }

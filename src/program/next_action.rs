@@ -20,6 +20,7 @@ use crate::review::subject::{self, SubjectText};
 use crate::{template, text};
 
 const MAX_COMMANDS: usize = 6;
+const MAX_VIOLATIONS: usize = 3;
 
 /// The text whose first line is what a loop waits for; the rest is the next step.
 const NEXT_ACTION: Message = template!("next_action.txt");
@@ -29,8 +30,15 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
     let raw = held.raw();
     let phase = raw.phase_info();
     let is_paused = raw.store().is_paused(raw.id());
+    if !phase.terminal {
+        raw.set_violations(program.app.violations(held));
+    }
     let plain = |one: &String| text::one_line(one, 300).trim_end_matches('.').to_owned();
-    let violations: Vec<String> = raw.violations().iter().map(plain).collect();
+    let mut violations: Vec<String> = raw.violations().iter().map(plain).collect();
+    if violations.len() > MAX_VIOLATIONS {
+        let more = violations.split_off(MAX_VIOLATIONS).len();
+        violations.push(format!("and {more} more"));
+    }
     let is_open = !phase.terminal && !is_paused && violations.is_empty();
     if is_open && let Some(own) = program.extension.next_action(held) {
         return own;

@@ -66,6 +66,9 @@ impl Plan {
             next.step, next.row, next.why
         ));
         let at = self.held.as_ref().map(AnyLoop::phase);
+        if at.is_some_and(|at| !at.is_terminal()) && self.print_violations() {
+            return call.print("Fix that, then end the turn.");
+        }
         if let Some(target) = at.and_then(context::target).map(word) {
             out::line(&format!(
                 "Once the work is there, end the turn, or run:\n    taskie advance {target} {id}"
@@ -84,6 +87,24 @@ impl Plan {
             Some(held) if next.step.starts_with("end the turn") => call.print_instruction(held),
             _ => Ok(Exit::Complete),
         }
+    }
+
+    /// Prints the violations of the structure rules. Returns whether there is one.
+    fn print_violations(&self) -> bool {
+        let id = &self.id;
+        let violations = match &self.held {
+            Some(held) => stops::violations(held.raw(), &self.directory),
+            None => rules::violations(&self.directory, None, None),
+        };
+        if violations.is_empty() {
+            return false;
+        }
+        let folder = text::printable(self.store.root().join(".taskie/plans").join(id.as_str()));
+        out::line(&format!("Plan {id} has problems in {folder}:"));
+        for one in &violations {
+            out::line(&one.to_string());
+        }
+        true
     }
 
     /// Returns the commands with which the user continues from a question, or from the end.
@@ -164,18 +185,8 @@ pub(super) fn next(call: &Call) -> CommandResult {
 /// Checks the structure rules of any plan.
 pub(super) fn check(call: &Call) -> CommandResult {
     let plan = Plan::find(call)?;
-    let id = &plan.id;
-    let violations = match &plan.held {
-        Some(held) => stops::violations(held.raw(), &plan.directory),
-        None => rules::violations(&plan.directory, None, None),
-    };
-    if violations.is_empty() {
-        return call.print(&format!("The files of plan {id} are in order."));
+    if plan.print_violations() {
+        return Ok(Exit::Refused);
     }
-    let folder = text::printable(plan.store.root().join(".taskie/plans").join(id.as_str()));
-    out::line(&format!("Plan {id} has problems in {folder}:"));
-    for one in &violations {
-        out::line(&one.to_string());
-    }
-    Ok(Exit::Refused)
+    call.print(&format!("The files of plan {} are in order.", plan.id))
 }

@@ -185,7 +185,7 @@ fn user_adds_and_drops_tasks() {
 fn status_fits_one_screen_without_forged_reviews() {
     let project = Project::new();
     project.write(ID, "plan.md", "## Overview\n");
-    project.tasks(ID, 3, 1);
+    project.tasks(ID, 40, 1);
     project.write(ID, "plan-review-1.md", "VERDICT: FAIL\n");
     project.write(ID, "plan-post-review-1.md", "Fixed.\n");
     project.write(ID, "plan-review-2.md", "VERDICT: PASS\n");
@@ -198,7 +198,7 @@ fn status_fits_one_screen_without_forged_reviews() {
     project.write(ID, "plan-review-3.md", "VERDICT: PASS\n");
     let output = project.person(&["status", ID]).done();
     for part in [
-        "1 of 3 tasks are done",
+        "1 of 40 tasks are done",
         "0 of 1 subtasks of task 2",
         "reviews of plan: 1 FAIL, 2 PASS; task-1-code: 1 PASS; task-2-code: 1 PASS; ",
         "waits for: a task to be done",
@@ -207,6 +207,21 @@ fn status_fits_one_screen_without_forged_reviews() {
         has(&output, part);
     }
     assert!(output.lines().count() <= 42, "{output}");
+    // Broken rules are named by each look, and before the next step.
+    for task in 41..=44 {
+        let review = format!("task-{task}-code-review-1.md");
+        project.write(ID, &review, "VERDICT: PASS\n");
+    }
+    let status = project.person(&["status", ID]).done();
+    has(
+        &status,
+        "a fix of these violations: S4 task-41-code-review-1.md: task-41.md, ",
+    );
+    has(&status, "; and 1 more\nnext:      fix that");
+    has(
+        &project.person(&["next", ID]).done(),
+        "\nFix that, then end the turn.",
+    );
 }
 
 #[test]
