@@ -28,8 +28,6 @@ const OPTIONAL_SECTIONS: [&str; 2] = ["Executive Summary", "Screen Inventory"];
 const TECHNICAL_WORDS: &str = "api apis backend codebase database databases docker endpoint endpoints \
     framework frontend graphql http json kubernetes microservice microservices middleware nosql sdk \
     sql webhook webhooks xml";
-/// The most questions that are checked.
-const MAX_QUESTIONS: usize = 100;
 /// The longest message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 /// The fewest boxes of a question.
@@ -158,11 +156,8 @@ impl Gate {
             is_any_critical |= section.heading.contains("[CRITICAL]");
             all_words.extend(section.lines().map(|(_, line)| words(line) + " "));
             let id = section.heading.split([':', ' ']).next().unwrap_or_default();
-            let is_new = ids.insert(id);
-            if ids.len() <= MAX_QUESTIONS {
-                let name = format!("the question {}", text::printable(id));
-                self.check_question(&section, &name, is_new);
-            }
+            let name = format!("the question {}", text::printable(id));
+            self.check_question(&section, &name, ids.insert(id));
         }
         if ids.is_empty() {
             return self.add(1, "no-question", "");

@@ -143,16 +143,6 @@ fn reviews_by_hand_need_no_answer() {
 }
 
 #[test]
-fn files_beyond_limit_are_not_read() {
-    let large = "#".repeat(1024 * 1024 - 1);
-    let task = |number: u32| format!("; task-{number}.md {large}");
-    let files = "tasks.md 1 pending".to_owned() + &(1..=9).map(task).collect::<String>();
-    let violations = violations_of(&files, None, None);
-    let unread = "larger than 8388608 bytes together; shorten it";
-    assert_eq!(violations.matches(unread).count(), 2, "{violations}");
-}
-
-#[test]
 fn table_agrees_with_counts() {
     let half = "tasks.md 1 done, 2 pending";
     let passed = "S10 tasks.md: 1 tasks are done, and 0 have passed their review; do one task per turn: set the others back to pending";

@@ -6,8 +6,6 @@ use serde_json::Value as Json;
 use super::rule::{Lenient, Place, Reader, Rule, quote};
 use super::{Keys, file};
 
-/// The most values with an unquoted colon that are read to their ends.
-const MAX_QUOTED_VALUES: usize = 20;
 /// The most opening braces and brackets: the library is slow with many inside each other.
 const MAX_BRACKETS: usize = 1000;
 
@@ -77,7 +75,7 @@ fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<Keys> {
     if reader.yaml.matches(['{', '[']).count() > MAX_BRACKETS {
         return reader.fail(Rule::BadYaml, Place::START, "too many braces and brackets");
     }
-    for quoted_values in 0.. {
+    loop {
         let keys = serde_yaml::from_str::<serde_yaml::Mapping>(&reader.yaml);
         let error = match keys.map(serde_json::to_value) {
             Ok(Ok(Json::Object(keys))) => return Some(keys),
@@ -99,9 +97,8 @@ fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<Keys> {
         }
         let line = &mut lines[place.line - 1];
         let is_tab = line.trim_start_matches(' ').starts_with('\t');
-        let quoted = quote_value(line).filter(|_| quoted_values < MAX_QUOTED_VALUES);
-        if let Some(quoted) = &quoted {
-            *line = quoted;
+        if let Some(quoted) = quote_value(line) {
+            *line = &quoted;
             reader.yaml = lines.concat();
             *reader.add_at(Rule::BadYaml, place, NOT_QUOTED) = READ_TO_END;
             continue;
@@ -116,9 +113,8 @@ fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<Keys> {
         if is_fixable {
             *lenient = Lenient::Refused;
         }
-        break;
+        return None;
     }
-    None
 }
 
 /// Returns the place of the second of two equal keys in the map that begins at a place.

@@ -22,8 +22,6 @@ use self::tasks::{Row, Status, parse_tasks};
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
-/// The most bytes that are read of a plan's directory, which a stop reads several times.
-const MAX_PLAN_BYTES: u64 = 8 * MAX_FILE_BYTES;
 /// The number of lines that make a plan without an overview complete.
 const COMPLETE_PLAN_LINES: usize = 50;
 
@@ -87,7 +85,6 @@ impl Directory {
     /// Reads a directory.
     pub fn read(folder: &Folder) -> io::Result<Self> {
         let mut directory = Self::default();
-        let mut bytes_left = MAX_PLAN_BYTES;
         // A crash may leave a temporary file of the state.
         let listed = folder.list()?.into_iter();
         let entries: BTreeMap<String, FileInfo> = listed
@@ -97,7 +94,7 @@ impl Directory {
             if let Some(name) = Name::parse(entry).filter(|_| found.kind.is_file())
                 && !matches!(name, Name::State | Name::PostReview(..))
             {
-                let text = read_text(folder, entry, found.size, &mut bytes_left);
+                let text = read_text(folder, entry, found.size);
                 directory.add(entry, name, text);
             }
         }
@@ -221,13 +218,12 @@ fn digest(text: &str) -> String {
 }
 
 /// Reads a text without its byte order mark, or returns the reason why it cannot be read.
-fn read_text(folder: &Folder, name: &str, size: u64, left: &mut u64) -> Result<String, String> {
-    if size > MAX_FILE_BYTES.min(*left) {
+fn read_text(folder: &Folder, name: &str, size: u64) -> Result<String, String> {
+    if size > MAX_FILE_BYTES {
         return Err(format!(
-            "it is larger than {MAX_FILE_BYTES} bytes, or the files of the plan are larger than {MAX_PLAN_BYTES} bytes together; shorten it"
+            "it is larger than {MAX_FILE_BYTES} bytes; shorten it"
         ));
     }
-    *left -= size;
     let bytes = folder.read(name, MAX_FILE_BYTES);
     let text = bytes
         .and_then(claudex_loop::files::text)

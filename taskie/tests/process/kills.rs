@@ -6,16 +6,15 @@ use crate::support::{ID, Project, coding, standalone, start_plan};
 
 #[test]
 fn killed_commands_are_taken_whole_or_not() {
-    let cases: [(fn() -> Project, &str); 7] = [
-        (start_plan, "cancel"),
+    for (make, command) in [
+        (start_plan as fn() -> Project, "cancel"),
         (start_plan, "pause"),
         (standalone, "complete-task"),
         (standalone, "create-tasks"),
         (standalone, "add-task"),
         (coding, "pause"),
         (coding, "use"),
-    ];
-    for (make, command) in cases {
+    ] {
         let project = make();
         project.folder.keep(0).unwrap();
         project.person(&[command, ID]).done();

@@ -5,9 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::agent::{Heard, Rule};
 
-/// A longer text loses its middle in [`Conversation::render`].
-const MAX_SHOWN_CHARS: usize = 1500;
-
 /// One request and its answer.
 #[derive(Debug, Clone)]
 pub(super) struct Exchange {
@@ -78,13 +75,7 @@ impl Conversation {
 /// Adds a text with a label before its first line, and a sign in place of every control character.
 fn put(story: &mut String, mut label: &str, text: &str) {
     let is_control = |it: char| it.is_control() && it != '\n';
-    let mut chars: Vec<char> = text.trim_end().replace(is_control, "�").chars().collect();
-    if chars.len() > MAX_SHOWN_CHARS {
-        let half = MAX_SHOWN_CHARS / 2;
-        let middle = half..chars.len() - half;
-        chars.splice(middle, "\n[… left out …]\n".chars());
-    }
-    for line in String::from_iter(chars).lines() {
+    for line in text.trim_end().replace(is_control, "�").lines() {
         story.push_str(&format!("{label:>10} | {line}\n"));
         label = "";
     }
