@@ -123,13 +123,17 @@ fn has_word(words: &str, word: &str) -> bool {
     words.split(' ').any(|one| one == word)
 }
 
-/// Returns the value of a flag if it is right, else reports it. A list item with an unquoted `: `,
-/// which YAML reads as a map, becomes text again.
+/// Returns the value of a flag if it is right, else reports it. A number in quotes becomes one. A
+/// list item with an unquoted `: `, which YAML reads as a map, becomes text again.
 fn check(name: &str, value: Json, reader: &mut Reader<'_>) -> Option<Json> {
     let path = format!("/flags/{name}");
     let Some(problem) = find_problem(name, &value) else {
         return Some(value);
     };
+    let unquoted = unquote(&value);
+    if find_problem(name, &unquoted).is_none() {
+        return Some(unquoted);
+    }
     let join = |item: &Json| match item.as_object().and_then(|item| item.iter().next()) {
         Some((key, Json::String(text))) => json!(format!("{key}: {text}")),
         Some((key, Json::Null)) => json!(format!("{key}: ")),
@@ -155,6 +159,24 @@ fn check(name: &str, value: Json, reader: &mut Reader<'_>) -> Option<Json> {
     let detail = format!("`{name}` has an {}", text::printable(&problem));
     reader.add(rule, &path, &detail);
     None
+}
+
+/// Returns a value with the numbers and booleans that it has in quotes.
+fn unquote(value: &Json) -> Json {
+    match value {
+        Json::String(text) => {
+            let parsed = serde_json::from_str(&text.trim().to_lowercase());
+            let scalar = parsed
+                .ok()
+                .filter(|one: &Json| one.is_number() || one.is_boolean());
+            scalar.unwrap_or_else(|| value.clone())
+        }
+        Json::Object(keys) => {
+            let unquoted = keys.iter().map(|(key, one)| (key.clone(), unquote(one)));
+            unquoted.collect()
+        }
+        _ => value.clone(),
+    }
 }
 
 /// Returns the problem of a flag, in the words of serde.

@@ -5,16 +5,29 @@ use strum::{Display, VariantArray};
 
 use super::rule::find_row;
 
-/// Declares enums with the case of their words.
+/// Declares enums with the case of their words. They are read in any case, also with `-` or a space
+/// for `_`.
 macro_rules! words {
     ($($case:literal $name:ident $doc:literal { $($word:ident)+ })+) => {$(
         #[doc = $doc]
         #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, VariantArray, Serialize, Deserialize,
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Display, VariantArray, strum::VariantNames, Serialize,
         )]
         #[serde(rename_all = $case)]
         #[strum(serialize_all = $case)]
         pub enum $name { $(#[doc = concat!("The word for ", stringify!($word), ".")] $word,)+ }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(value: D) -> Result<Self, D::Error> {
+                let written = String::deserialize(value)?;
+                let plain = |word: &str| word.trim().to_lowercase().replace(['-', ' '], "_");
+                let is_written = |one: &&Self| plain(&one.to_string()) == plain(&written);
+                let found = Self::VARIANTS.iter().find(is_written);
+                let words = <Self as strum::VariantNames>::VARIANTS;
+                let unknown = || serde::de::Error::unknown_variant(&written, words);
+                found.copied().ok_or_else(unknown)
+            }
+        }
     )+};
 }
 pub(super) use words;

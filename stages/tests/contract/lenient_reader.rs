@@ -58,6 +58,9 @@ fn slips_of_form_break_no_rule() {
         headed("### context for next stage"),
         headed("## **CONTEXT FOR NEXT STAGE:**"),
         headed("## Context for Next Stage: ##"),
+        with(EXAMPLE, "status: completed", "status: Completed"),
+        with(EXAMPLE, "mode: \"complete\"", "mode: COMPLETE"),
+        with(EXAMPLE, "_count: 14", "_count: \"14\""),
     ] {
         for text in [text.replace('\n', "\r\n"), text] {
             assert_eq!(find_rules(&text), [], "{text}");
