@@ -217,12 +217,11 @@ impl Asked {
         let option = |(label, description): (&str, &str)| json!({ "label": label, "description": description });
         let dialogs = self.dialogs().into_iter();
         let questions = dialogs.map(|options| {
-            let options: Vec<_> = options.into_iter().map(option).collect();
             json!([{
                 "question": self.question,
                 "header": self.header,
                 "multiSelect": false,
-                "options": options,
+                "options": options.into_iter().map(option).collect::<Vec<_>>(),
             }])
         });
         questions.collect()
@@ -239,14 +238,21 @@ impl Asked {
         self.dialogs().contains(&texts.collect())
     }
 
-    /// Returns the answer in some words: the option of exactly this label, or else, if they were
-    /// `typed` and the question takes a text, that text.
+    /// Returns the answer in some words: the option of this label, or a `typed` text if the question
+    /// takes one. Case, a full stop and “(Recommended)” count only if options differ in no more.
     ///
     /// # Errors
     /// Returns an error if the text is too long.
     pub fn answer(&self, words: &str, typed: bool) -> Result<Option<Answer>, String> {
         let words = words.trim();
-        if let Some(option) = self.options.iter().find(|option| option.label == words) {
+        let plain = |label: &str| {
+            let label = label.to_lowercase().replace(" (recommended)", "");
+            label.trim_end_matches('.').to_owned()
+        };
+        let is_alike = |option: &&Answer| plain(&option.label) == plain(words);
+        let is_only = self.options.iter().filter(is_alike).count() == 1;
+        let is_meant = |option: &&Answer| option.label == words || is_only && is_alike(option);
+        if let Some(option) = self.options.iter().find(is_meant) {
             return Ok(Some(option.clone()));
         }
         let is_text = typed && !["", ELSE, NO, MORE].contains(&words);
@@ -291,15 +297,18 @@ mod tests {
     }
 
     #[test]
-    fn answer_is_a_label_letter_by_letter() {
-        let dialog = asking(&["Roll out", "Roll back"], None);
+    fn answer_is_a_label() {
+        let dialog = asking(&["Roll out", "Roll back (Recommended)", "a", "A"], None);
         let take = |answer: &str| label(dialog.answer(answer, true));
-        assert_eq!(take("Roll out").as_deref(), Some("Roll out"));
-        assert_eq!(take(" Roll back\r\n").as_deref(), Some("Roll back"));
+        assert_eq!(take(" roll out. \r\n").as_deref(), Some("Roll out"));
+        assert_eq!(
+            take("Roll back").as_deref(),
+            Some("Roll back (Recommended)")
+        );
+        assert_eq!(take("A").as_deref(), Some("A"));
         for answer in [
             "",
-            "roll out",
-            "Roll out.",
+            "a.",
             "Roll  out",
             "Roll out, Roll back",
             "Roll out\u{200b}",

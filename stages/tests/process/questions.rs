@@ -52,7 +52,8 @@ fn question_has_any_number_of_options() {
             0 => "Go on".to_owned(),
             _ => format!("Way {options}"),
         };
-        project.person(&["answer", &label]).done();
+        let typed = format!("{}.", label.to_lowercase());
+        project.person(&["answer", &typed]).done();
         let next = project.next_at("dispatch", 2);
         let answer = json!({ "question": "Which way is it?", "answer": label });
         assert_eq!(next["variables"]["USER_ANSWER"], answer);
