@@ -127,13 +127,17 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Json, String> {
     let question = open_question.ok_or("the phase has no question")?;
     let calls = question.questions();
     let block = |call: &Json| format!("{:#}", json!({ "questions": call }));
+    let open = &held.fields().open;
+    // Without a summary they are its errors, which `status` has.
+    let corrections = open.details.iter().filter(|_| open.problem.is_empty());
     Ok(json!({
         "instruction": "ask",
         "key": questions::key(held.raw(), phase).unwrap_or_default(),
         "questions": calls.first(),
         "more": calls[1..],
         "answer": format!("stages answer {} LABEL", held.id()),
-        "tell": held.fields().open.tell,
+        "tell": open.tell,
+        "details": corrections.collect::<Vec<_>>(),
         "blocks": calls.iter().map(block).collect::<Vec<_>>(),
     }))
 }

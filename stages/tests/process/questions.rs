@@ -147,9 +147,11 @@ fn failed_stage_runs_again() {
     // Only files are named at the end.
     let text = summary(3, "failed", "").replace("[]", &format!("[no.md, {STATE}]"));
     project.write("requirements/.stage-summaries/stage-3-summary.md", &text);
-    project.agent(&["report"]).done();
-    let finding = "last summary: 6:20: warning[artifact-missing]: an artifact";
-    has(&project.person(&["status"]).done(), finding);
+    let finding = "6:20: warning[artifact-missing]: an artifact";
+    let corrections = format!("taken with these corrections:\n\n- {finding}");
+    has(&project.agent(&["report"]).done(), &corrections);
+    let line = format!("last summary: {finding}");
+    has(&project.person(&["status"]).done(), &line);
     project.person(&["cancel"]).done();
     assert_eq!(project.next()["artifacts"], json!([STATE]));
 }
