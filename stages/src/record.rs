@@ -215,11 +215,10 @@ fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, flags: &Flags) -> 
         known.insert("validation_mode".to_owned(), json!("skipped"));
     }
     let values = json!(flags);
-    for name in names.split(' ') {
-        // A flag may have another name in the state.
+    for name in names.split_whitespace() {
+        // A flag may have another name in the state. One of an earlier round does not stay.
         let (key, flag) = name.split_once('=').unwrap_or((name, name));
-        let value = values.get(flag).cloned();
-        known.extend(value.map(|value| (key.to_owned(), value)));
+        known.insert(key.to_owned(), json!(values.get(flag)));
     }
     stages.insert(key, Json::Object(known));
     held.set_stages(&stages)

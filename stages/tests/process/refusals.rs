@@ -102,6 +102,8 @@ fn lost_validation_summary_always_asks_user() {
         project.person(&["answer", "Use what is there"]).done();
         project.agent(&["recover"]).done();
         project.next_at("dispatch", 6);
+        let result = "    score: null\n    decision: CONDITIONAL\n";
+        has(&project.read(STATE), result);
     }
 }
 
