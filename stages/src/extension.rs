@@ -9,8 +9,7 @@ use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::info::ProgramInfo;
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{
-    Extension, Group, NextAction, Program, Variables, Verb, locate, loop_flag, loops, open_error,
-    out,
+    Extension, Group, NextAction, Program, Variables, Verb, loop_flag, loops, open_error, out,
 };
 use claudex_loop::{Actor, files, text};
 use serde_json::json;
@@ -67,22 +66,25 @@ impl Extension for Stages {
     }
 
     fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<CommandResult> {
+        let explain = |error| take_up::unknown_document().unwrap_or(error);
         Some(match name {
-            "next" => next(program.info, arguments),
+            "next" => next(program.info, arguments).map_err(explain),
             "validate" => validate(program.info, arguments),
             "report" if arguments.value_source("format") != Some(ValueSource::CommandLine) => {
-                program.change(name, arguments, report::report)
+                let result = program.change(name, arguments, report::report);
+                result.map_err(explain)
             }
-            "recover" => program.change(name, arguments, report::recover),
+            "recover" => {
+                let result = program.change(name, arguments, report::recover);
+                result.map_err(explain)
+            }
             "orchestrator" => {
                 out::text(include_str!("../messages/orchestrator.md"));
                 Ok(Exit::Complete)
             }
             "take-up" => take_up::take_up(program),
             "status" if !arguments.get_flag("json") && !arguments.contains_id("id") => {
-                let here = loops::current_folder().ok()?;
-                let store = locate::for_start(program.info.state, &here);
-                Err(take_up::unknown_document(&store)?)
+                Err(take_up::unknown_document()?)
             }
             _ => return None,
         })

@@ -110,9 +110,10 @@ fn own_pipeline(store: &Store) -> Option<ListedLoop> {
 }
 
 /// Returns the error for a document that has no journal, if there is one.
-pub(crate) fn unknown_document(store: &Store) -> Option<Failure> {
+pub(crate) fn unknown_document() -> Option<Failure> {
+    let store = locate::for_start(INFO.state, &loops::current_folder().ok()?);
     let file = store.root().join(STATE);
-    if own_pipeline(store).is_some() || !file.exists() {
+    if own_pipeline(&store).is_some() || !file.exists() {
         return None;
     }
     let name = text::printable(file);
@@ -127,7 +128,7 @@ pub(crate) fn unknown_document(store: &Store) -> Option<Failure> {
 pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     let store = request.store;
     if !request.flag("anew") {
-        return unknown_document(store).map_or(Ok(()), Err);
+        return unknown_document().map_or(Ok(()), Err);
     }
     if own_pipeline(store).is_some_and(|own| !own.terminal) {
         return Ok(());

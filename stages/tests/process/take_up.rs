@@ -163,7 +163,9 @@ fn start_anew_moves_foreign_files_aside() {
     };
     let project = foreign();
     let before = [STATE, summary_file].map(|file| project.read(file));
-    has(&project.person(&["status"]).refusal(), "stages take-up");
+    for command in ["status", "next", "report"] {
+        has(&project.person(&[command]).refusal(), "stages take-up");
+    }
     let message = project.agent(&["start", "--anew"]).refusal();
     has(&message, "an agent may not run");
     project.person(&["start", "--anew"]).done();
