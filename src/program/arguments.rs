@@ -126,7 +126,7 @@ pub(super) enum Command {
         /// The loop [default: the active one]
         #[arg(value_name = "LOOP", allow_hyphen_values = true)]
         id: Option<String>,
-        /// The option, letter by letter; or a text of your own, if the question takes one
+        /// The label of an option; or a text of your own, if the question takes one
         #[arg(value_name = "LABEL", required = true, allow_hyphen_values = true)]
         label: String,
     },

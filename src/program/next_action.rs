@@ -20,7 +20,6 @@ use crate::review::subject::{self, SubjectText};
 use crate::{template, text};
 
 const MAX_COMMANDS: usize = 6;
-const MAX_VIOLATIONS: usize = 3;
 
 /// The text whose first line is what a loop waits for; the rest is the next step.
 const NEXT_ACTION: Message = template!("next_action.txt");
@@ -34,11 +33,7 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
         raw.set_violations(program.app.violations(held));
     }
     let plain = |one: &String| text::one_line(one, 300).trim_end_matches('.').to_owned();
-    let mut violations: Vec<String> = raw.violations().iter().map(plain).collect();
-    if violations.len() > MAX_VIOLATIONS {
-        let more = violations.split_off(MAX_VIOLATIONS).len();
-        violations.push(format!("and {more} more"));
-    }
+    let violations: Vec<String> = raw.violations().iter().map(plain).collect();
     let is_open = !phase.terminal && !is_paused && violations.is_empty();
     if is_open && let Some(own) = program.extension.next_action(held) {
         return own;
@@ -59,7 +54,7 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
         "id": raw.id().as_str(),
         "is_over": phase.terminal,
         "resume": is_paused.then(|| info.command(&format!("resume {}", raw.id()))),
-        "violations": violations.join("; "),
+        "violations": text::one_line(&violations.join("; "), 600),
         "review": review.map(|spec| review_facts(raw, spec)),
         "behaviour": behaviour.map(|one| one.name),
         "file": path.map(|path| text::printable(raw.fill(path))),

@@ -21,7 +21,6 @@ use crate::{template, text};
 
 /// The most earlier rounds in a prompt, which are the newest ones.
 const MAX_EARLIER_ROUNDS: usize = 20;
-const MAX_KNOWN_FINDINGS: usize = 60;
 const MAX_FIELD_CHARS: usize = 1000;
 
 /// The prompt of a phase without a template.
@@ -109,11 +108,10 @@ impl Prompt<'_> {
     }
 }
 
-/// Returns the latest findings of a loop, each with its id.
+/// Returns the findings of a loop, each with its id.
 fn known_findings(rounds: &[Run]) -> Vec<String> {
-    let all = finding_history::standings(rounds);
-    let latest = all[all.len().saturating_sub(MAX_KNOWN_FINDINGS)..].iter();
-    let lines = latest.map(|FindingHistory { finding, .. }| {
+    let all = finding_history::standings(rounds).into_iter();
+    let lines = all.map(|FindingHistory { finding, .. }| {
         let id = finding.id.as_deref().unwrap_or_default();
         let problem = text::one_line(&finding.what, 200);
         format!("{id} ({}): {problem}", finding.severity)

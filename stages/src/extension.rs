@@ -66,28 +66,24 @@ impl Extension for Stages {
     }
 
     fn run(&self, program: &Program, name: &str, arguments: &ArgMatches) -> Option<CommandResult> {
-        let explain = |error| take_up::unknown_document().unwrap_or(error);
-        Some(match name {
-            "next" => next(program.info, arguments).map_err(explain),
-            "validate" => validate(program.info, arguments),
+        let result = match name {
+            "next" => next(program.info, arguments),
+            "validate" => return Some(validate(program.info, arguments)),
             "report" if arguments.value_source("format") != Some(ValueSource::CommandLine) => {
-                let result = program.change(name, arguments, report::report);
-                result.map_err(explain)
+                program.change(name, arguments, report::report)
             }
-            "recover" => {
-                let result = program.change(name, arguments, report::recover);
-                result.map_err(explain)
-            }
+            "recover" => program.change(name, arguments, report::recover),
             "orchestrator" => {
                 out::text(include_str!("../messages/orchestrator.md"));
                 Ok(Exit::Complete)
             }
-            "take-up" => take_up::take_up(program),
+            "take-up" => return Some(take_up::take_up(program)),
             "status" if !arguments.get_flag("json") && !arguments.contains_id("id") => {
                 Err(take_up::unknown_document()?)
             }
             _ => return None,
-        })
+        };
+        Some(result.map_err(|error| take_up::unknown_document().unwrap_or(error)))
     }
 
     fn arguments(&self, command: Command) -> Command {

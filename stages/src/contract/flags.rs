@@ -164,13 +164,10 @@ fn check(name: &str, value: Json, reader: &mut Reader<'_>) -> Option<Json> {
 /// Returns a value with the numbers and booleans that it has in quotes.
 fn unquote(value: &Json) -> Json {
     match value {
-        Json::String(text) => {
-            let parsed = serde_json::from_str(&text.trim().to_lowercase());
-            let scalar = parsed
-                .ok()
-                .filter(|one: &Json| one.is_number() || one.is_boolean());
-            scalar.unwrap_or_else(|| value.clone())
-        }
+        Json::String(text) => match serde_json::from_str(&text.trim().to_lowercase()) {
+            Ok(plain @ (Json::Number(_) | Json::Bool(_))) => plain,
+            _ => value.clone(),
+        },
         Json::Object(keys) => {
             let unquoted = keys.iter().map(|(key, one)| (key.clone(), unquote(one)));
             unquoted.collect()

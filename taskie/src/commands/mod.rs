@@ -130,14 +130,11 @@ impl Call {
             texts.into_iter().flatten().map(String::as_str)
         };
         let caller = Caller::from_env();
-        let words = texts(FIRST)
-            .chain(texts(WORDS))
-            .collect::<Vec<&str>>()
-            .join(" ");
+        let words: Vec<&str> = texts(FIRST).chain(texts(WORDS)).collect();
+        let words = words.join(" ");
         if caller.is_slash_command && !words.trim().is_empty() {
-            out::text(&format!(
-                "The user typed after /taskie:{name}:\n{words}\n\n"
-            ));
+            let typed = format!("The user typed after /taskie:{name}:\n{words}\n\n");
+            out::text(&typed);
         }
         Self {
             info,

@@ -146,9 +146,8 @@ impl Directory {
 
     /// Returns when a file was last written.
     pub fn modified(&self, name: Name) -> Option<SystemTime> {
-        self.entries
-            .get(&name.to_string())
-            .map(|found| found.modified)
+        let found = self.entries.get(&name.to_string());
+        found.map(|found| found.modified)
     }
 
     /// Returns the highest number of the reviews of a group.
@@ -187,9 +186,8 @@ impl Directory {
 
     /// Returns the must-run commands of these tasks, each once.
     pub fn must_run(&self, tasks: impl IntoIterator<Item = u64>) -> Vec<String> {
-        let files = tasks
-            .into_iter()
-            .filter_map(|task| self.task_files.get(&task));
+        let tasks = tasks.into_iter();
+        let files = tasks.filter_map(|task| self.task_files.get(&task));
         let mut commands = Vec::new();
         for command in files.flat_map(TaskFile::must_run) {
             if !commands.contains(&command) {

@@ -198,10 +198,9 @@ fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
                 section.bullets.extend(text[at].lines().map(str::to_owned));
             }
             (Event::Start(Tag::CodeBlock(_)), Some(section)) if depth == 0 => {
-                let bullet = section.bullets.last_mut();
-                bullet
-                    .into_iter()
-                    .for_each(|bullet| *bullet += &format!("\n\n{}", &text[at.clone()]));
+                if let Some(bullet) = section.bullets.last_mut() {
+                    *bullet += &format!("\n\n{}", &text[at]);
+                }
             }
             (Event::Start(Tag::Item | Tag::BlockQuote(_)), section) => {
                 if let Some(section) = section.filter(|_| depth == 0) {
@@ -209,9 +208,7 @@ fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
                 }
                 depth += 1;
             }
-            (Event::End(TagEnd::Item | TagEnd::BlockQuote(_)), _) => {
-                depth = depth.saturating_sub(1)
-            }
+            (Event::End(TagEnd::Item | TagEnd::BlockQuote(_)), _) => depth -= 1,
             _ => {}
         }
     }

@@ -145,17 +145,14 @@ fn table_lines(text: &str) -> Vec<Line> {
             (Event::Start(Tag::Paragraph), Some(_)) => {
                 let rows = text[at.clone()].lines().zip(line_at(at.start)..);
                 let rows = rows.filter(|(row, _)| row.trim_start().starts_with('|'));
-                lines.extend(rows.map(|(row, number)| {
-                    Line {
-                        number,
-                        is_header: false,
-                        cells: row
-                            .trim()
-                            .trim_matches('|')
-                            .split('|')
-                            .map(str::to_owned)
-                            .collect(),
-                    }
+                let cells = |row: &str| {
+                    let row = row.trim().trim_matches('|');
+                    row.split('|').map(str::to_owned).collect()
+                };
+                lines.extend(rows.map(|(row, number)| Line {
+                    number,
+                    is_header: false,
+                    cells: cells(row),
                 }));
             }
             _ => {}

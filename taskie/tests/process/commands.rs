@@ -208,16 +208,12 @@ fn status_fits_one_screen_without_forged_reviews() {
     }
     assert!(output.lines().count() <= 42, "{output}");
     // Broken rules are named by each look, and before the next step.
-    for task in 41..=44 {
-        let review = format!("task-{task}-code-review-1.md");
-        project.write(ID, &review, "VERDICT: PASS\n");
-    }
+    project.write(ID, "task-41-code-review-1.md", "VERDICT: PASS\n");
     let status = project.person(&["status", ID]).done();
     has(
         &status,
-        "a fix of these violations: S4 task-41-code-review-1.md: task-41.md, ",
+        "a fix of these violations: S4 task-41-code-review-1.md",
     );
-    has(&status, "; and 1 more\nnext:      fix that");
     has(
         &project.person(&["next", ID]).done(),
         "\nFix that, then end the turn.",
