@@ -70,15 +70,13 @@ impl Answer {
         // A transition without arguments is its name.
         let variant = serde_json::to_value(&transition).unwrap_or_default();
         let fields = variant.as_object().into_iter().flat_map(Map::values);
-        let values = fields
-            .filter_map(Json::as_object)
-            .flatten()
-            .filter(|(_, value)| !value.is_null());
+        let values = fields.filter_map(Json::as_object).flatten();
         Self {
             label: label.into(),
             description: String::new(),
             transition: transition.into(),
             arguments: values
+                .filter(|(_, value)| !value.is_null())
                 .map(|(name, value)| (name.clone(), to_plain(value)))
                 .collect(),
         }
@@ -193,9 +191,7 @@ impl Asked {
     /// 2 to 4 options. The last option of a dialog leads to the next one.
     pub fn dialogs(&self) -> Vec<Vec<(&str, &str)>> {
         let options = self.options.iter();
-        let mut rest: Vec<(&str, &str)> = options
-            .map(|option| (&*option.label, &*option.description))
-            .collect();
+        let mut rest = Vec::from_iter(options.map(|one| (&*one.label, &*one.description)));
         if rest.len() == 1 {
             rest.push(match self.text {
                 Some(_) => (ELSE, "Say it in your own words, in the field for that."),
@@ -245,11 +241,10 @@ impl Asked {
     /// Returns an error if the text is too long.
     pub fn answer(&self, words: &str, typed: bool) -> Result<Option<Answer>, String> {
         let words = words.trim();
-        let plain = |label: &str| {
-            let label = label.to_lowercase().replace(" (recommended)", "");
-            label.trim_end_matches('.').to_owned()
+        let plain = |label: &str| label.to_lowercase().replace(" (recommended)", "");
+        let is_alike = |option: &&Answer| {
+            plain(&option.label).trim_end_matches('.') == plain(words).trim_end_matches('.')
         };
-        let is_alike = |option: &&Answer| plain(&option.label) == plain(words);
         let is_only = self.options.iter().filter(is_alike).count() == 1;
         let is_meant = |option: &&Answer| option.label == words || is_only && is_alike(option);
         if let Some(option) = self.options.iter().find(is_meant) {
