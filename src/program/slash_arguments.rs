@@ -1,7 +1,8 @@
 //! The arguments that the user typed after a slash command.
 //!
 //! The prompt hook keeps them byte for byte. Flags come first and end at white space; the rest is
-//! one argument. If a command has only flags, a flag's value ends at the next flag.
+//! one argument. If a command has only flags, a flag's value ends at the next flag. Quotes around
+//! a whole value are not part of it.
 
 use std::ffi::OsString;
 
@@ -96,7 +97,9 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
         if takes_value(flag) && !rest.is_empty() {
             let next_part = if takes_words { first_word } else { before_flag };
             let (value, after) = next_part(rest);
-            flags.push(value.to_owned());
+            let inside = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+            let inside = inside.filter(|it| !it.contains('"'));
+            flags.push(inside.unwrap_or(value).to_owned());
             rest = after;
         }
     }
@@ -176,12 +179,16 @@ mod tests {
 
     #[test]
     fn value_ends_at_next_flag_if_only_flags_are_taken() {
-        let typed = "--rounds $(x) `id` a--b  --from-draft --rounds it's \"two\"\nlines ";
+        let typed = "--rounds $(x) `id` a--b  --from-draft --rounds \"a b\" --rounds \"a\" \"b\" --rounds it's \"two\"\nlines ";
         let (flags, rest) = split(&start(), typed);
         let expected = [
             "--rounds",
             "$(x) `id` a--b",
             "--from-draft",
+            "--rounds",
+            "a b",
+            "--rounds",
+            "\"a\" \"b\"",
             "--rounds",
             "it's \"two\"\nlines",
         ];
