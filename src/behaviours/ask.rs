@@ -235,7 +235,7 @@ impl Asked {
     }
 
     /// Returns the answer in some words: the option of this label, or a `typed` text if the question
-    /// takes one. Case, a full stop and “(Recommended)” count only if options differ in no more.
+    /// takes one. Case, full stops and “(Recommended)” are ignored, unless options differ only there.
     ///
     /// # Errors
     /// Returns an error if the text is too long.

@@ -74,12 +74,12 @@ impl ProgramInfo {
 
     /// Returns a command like [`Self::command`], with another name as a slash command.
     pub fn named_command(&self, slash: &str, words: &str) -> String {
-        text::command_lines(&[self.both(slash, words)])
+        text::command_lines(&[self.terminal_and_slash(words, slash)])
     }
 
     /// Returns a command for a terminal and, if the plugin has it, as a slash command. The one that
     /// the reader can type here comes first.
-    pub(super) fn both(&self, slash: &str, words: &str) -> String {
+    pub(super) fn terminal_and_slash(&self, words: &str, slash: &str) -> String {
         let line = format!("{} {words}", self.program);
         match self.slash(slash) {
             None => line,

@@ -154,7 +154,7 @@ fn open_commands(
     let mut verbs = loop_message::available_verbs(raw);
     verbs.retain(is_wanted);
     let words = verbs.iter().filter_map(|verb| verb.command.split_once(' '));
-    let commands = words.map(|(_, words)| info.both(words, words));
+    let commands = words.map(|(_, words)| info.terminal_and_slash(words, words));
     commands.take(MAX_COMMANDS).collect()
 }
 

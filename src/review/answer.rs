@@ -31,6 +31,8 @@ pub const MAX_FINDINGS: usize = 1000;
 const THOUGHTS: [&str; 5] = ["think", "thinking", "thoughts", "reasoning", "analysis"];
 /// The problem of an answer with several verdicts.
 const TWO: &str = "it has more than one answer";
+/// The problem of a verdict of failure without a finding that blocks.
+const NOTHING_BLOCKS: &str = "it says FAIL and lists nothing that blocks";
 
 /// Reads an answer. A clean one has no findings.
 ///
@@ -68,10 +70,8 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         }
         _ => return Err(Cause::not_a_verdict(TWO)),
     };
-    let is_minor = |one: &Finding| one.severity == Severity::Low;
     if findings.iter().all(is_minor) && answer.lines().any(says_fail) {
-        let problem = "it says FAIL and lists nothing that blocks";
-        return Err(Cause::not_a_verdict(problem));
+        return Err(Cause::not_a_verdict(NOTHING_BLOCKS));
     }
     let found = findings.len();
     if found > MAX_FINDINGS {
@@ -79,6 +79,10 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         return Err(Cause::not_a_verdict(&problem));
     }
     Ok(findings)
+}
+
+fn is_minor(finding: &Finding) -> bool {
+    finding.severity == Severity::Low
 }
 
 /// Returns whether a line is a verdict that something fails: `**Verdict: FAIL**`, `FAIL: the orders`.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::severity::severity_in;
 use super::titles::is_praise_title;
-use super::{Cause, is_blank, is_none, item};
+use super::{Cause, NOTHING_BLOCKS, is_blank, is_minor, is_none, item};
 use crate::review::findings::{Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS};
 use crate::store::to_plain;
 use crate::text;
@@ -111,6 +111,7 @@ fn findings(answer: &Answer) -> Result<Findings, Cause> {
         return Err(Cause::not_a_verdict(&problem));
     }
     let problem = match answer.verdict.as_deref() {
+        Some("FAIL") if findings.iter().all(is_minor) => NOTHING_BLOCKS,
         // `clean` beside findings, such as low ones: the listed findings count.
         _ if !findings.is_empty() => return Ok(findings),
         Some("clean" | "PASS") if answer.other.is_empty() => return Ok(findings),

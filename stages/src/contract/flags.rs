@@ -169,8 +169,7 @@ fn unquote(value: &Json) -> Json {
             _ => value.clone(),
         },
         Json::Object(keys) => {
-            let unquoted = keys.iter().map(|(key, one)| (key.clone(), unquote(one)));
-            unquoted.collect()
+            Json::from_iter(keys.iter().map(|(key, one)| (key.as_str(), unquote(one))))
         }
         _ => value.clone(),
     }
