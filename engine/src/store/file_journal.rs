@@ -221,6 +221,8 @@ impl Journal for Store {
         // Failing to keep it fails nothing: the path is compared again at the next use.
         if end == 0 || !sealed.sealer.keeps_path {
             let _ = sealed.sealer.keep_path(&self.top);
+            // Only a sealer that is read again knows that it is kept.
+            *lock_mutex(&self.sealer) = None;
         }
         Ok(())
     }
