@@ -50,8 +50,8 @@ pub(super) fn run(matches: &ArgMatches) -> CommandResult {
     match command {
         Machines::Check { files } => {
             for file in files {
-                match load(&file)? {
-                    Some(machine) => out::line(&format!(
+                match load(&file) {
+                    Ok(Some(machine)) => out::line(&format!(
                         "{}: machine `{}` is well-formed: {} phases, {} transitions, {} edges",
                         display_name(&file),
                         machine.name,
@@ -59,7 +59,12 @@ pub(super) fn run(matches: &ArgMatches) -> CommandResult {
                         machine.first_entries().len(),
                         machine.edges().len(),
                     )),
-                    None => exit = Exit::Refused,
+                    Ok(None) if exit == Exit::Usage => {}
+                    Ok(None) => exit = Exit::Refused,
+                    Err(failure) => {
+                        failure.print();
+                        exit = failure.exit;
+                    }
                 }
             }
         }

@@ -28,6 +28,8 @@ pub enum Status {
 
 /// The names of the bullets that change while a task is done.
 const PROGRESS: [&str; 2] = ["Status", "Git commit hash"];
+/// The name of the bullet with the commands that have to run.
+const MUST_RUN: &str = "Must run commands";
 /// The characters around the name of a bullet: its mark, its checkbox, and those of bold text.
 const MARKS: &str = "-*+_ []xX.)0123456789";
 
@@ -131,7 +133,7 @@ impl TaskFile {
     /// Returns the commands that have to run, in the order of the file.
     pub fn must_run(&self) -> impl Iterator<Item = String> {
         let bullets = self.subtasks.iter().flat_map(|one| &one.bullets);
-        let must_run = bullets.filter(|bullet| value(bullet, "Must run commands").is_some());
+        let must_run = bullets.filter(|bullet| value(bullet, MUST_RUN).is_some());
         must_run.flat_map(|bullet| commands(bullet))
     }
 }
@@ -198,9 +200,8 @@ fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
                 section.bullets.extend(text[at].lines().map(str::to_owned));
             }
             (Event::Start(Tag::CodeBlock(_)), Some(section)) if depth == 0 => {
-                if let Some(bullet) = section.bullets.last_mut() {
-                    *bullet += &format!("\n\n{}", &text[at]);
-                }
+                let bullet = section.bullets.pop().unwrap_or_default();
+                section.bullets.push(bullet + "\n\n" + &text[at]);
             }
             (Event::Start(Tag::Item | Tag::BlockQuote(_)), section) => {
                 if let Some(section) = section.filter(|_| depth == 0) {
@@ -219,9 +220,20 @@ fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
         let mut bullets = section.bullets.iter();
         bullets.any(|bullet| value(bullet, "Status").is_some())
     };
-    sections.retain(|section| {
+    let is_subtask = |section: &Subtask| {
         let has_number = subtask_number(&section.heading, task).is_some();
         has_word(section) || has_number && (!has_words || has_status(section))
-    });
-    sections
+    };
+    let mut subtasks: Vec<Subtask> = Vec::new();
+    for section in sections {
+        if is_subtask(&section) {
+            subtasks.push(section);
+        } else if let Some(above) = subtasks.last_mut() {
+            // `#### Must-run commands` is a bullet that is written as a heading.
+            let bullet = format!("{}:\n\n{}", section.heading, section.bullets.join("\n"));
+            let is_bullet = value(&bullet, MUST_RUN).is_some();
+            above.bullets.extend(is_bullet.then_some(bullet));
+        }
+    }
+    subtasks
 }

@@ -131,6 +131,7 @@ fn must_run_commands_are_spans_and_fences_only() {
         ),
         ("`make` must print `0 failing`", &["make"]),
         ("\n\n```bash\nmake\n```", &["make"]),
+        ("\n\n#### Must-run commands\n```\nmake\n```", &["make"]),
         (
             "\n  - `make`: no `FAIL`\n  - `make check`",
             &["make", "make check"],
