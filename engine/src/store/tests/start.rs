@@ -1,6 +1,7 @@
 //! A start is refused while another loop is under way, and leaves nothing behind if it fails.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 
 use crate::store::testing::{
     OWN, SPEC, StartPlan, change, id, named_plan, plan, started, store, store_of,
@@ -28,6 +29,20 @@ fn start_makes_a_folder_that_ignores_itself() {
         format!("{}\n", std::process::id())
     );
     assert_eq!(held.root().as_deref(), Some(store.root().as_str()));
+}
+
+#[test]
+fn change_does_not_keep_the_path_of_the_folder_again() {
+    let (_kept, store, held) = started();
+    let projects = store.home.folder().unwrap().join("projects");
+    let mut kept = projects.read_dir_utf8().unwrap();
+    let path = kept.next().unwrap().unwrap().into_path();
+    let inode = || path.metadata().unwrap().ino();
+    let before = inode();
+    store
+        .commit(&held, change("step", "drafting", "drafting", &[]))
+        .unwrap();
+    assert_eq!(inode(), before);
 }
 
 #[test]
