@@ -14,6 +14,7 @@ pub mod store;
 pub mod text;
 mod words;
 
+pub use camino::{Utf8Path, Utf8PathBuf};
 pub use jiff::Timestamp;
 pub use machine::{
     Actor, Beginning, EvidenceRecord, LoopHandle, Machine, Refusal, Refused, Requirement, Table,

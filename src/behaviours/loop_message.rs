@@ -144,11 +144,8 @@ fn behaviour_event(raw: &Raw, behaviour: BehaviourInfo) -> Option<String> {
     if configured.is_some_and(|command| is_installed(command, &raw.root())) {
         return Some(event);
     }
-    let file = match &permissions.file {
-        Some(file) => text::one_line(file.as_str(), MAX_FIELD_CHARS),
-        None => "your configuration".to_owned(),
-    };
     Some(format!(
-        "{event}, which is not configured, or not in PATH outside of the project: [commands.{name}] in {file} names its program"
+        "{event}, which is not configured, or not in PATH outside of the project: [commands.{name}] in {} names its program",
+        permissions.file
     ))
 }

@@ -4,12 +4,12 @@
 //! exhaustively, so that the two cannot drift apart.
 
 use std::io;
-use std::ops::ControlFlow::Continue;
 use std::time::{Duration, SystemTime};
 
 use super::command_runs::{self, CommandEnd, ENDED, cannot_observe};
 use crate::digest::{random_hex, sha256};
 use crate::files::{Lock, optional};
+use crate::git::check_interrupted;
 use crate::machine::table::ReviewSpec;
 use crate::machine::{LoopFacts as _, Raw, Refusal};
 use crate::process::configured::is_installed;
@@ -69,9 +69,7 @@ fn is_written(raw: &Raw, path: &str, before: &str) -> io::Result<bool> {
     let is_changed = before.is_empty() || before != sha256(&content);
     // The second in which the loop was started does not count.
     let started = (raw.table().state.fields.started_epoch).map(|field| raw.count(field));
-    let started = started
-        .filter(|time| *time > 0)
-        .map(|time| time.saturating_add(1));
+    let started = started.filter(|time| *time > 0).map(|time| time + 1);
     Ok(is_changed || is_later(raw, path, started)?)
 }
 
@@ -128,7 +126,11 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunState>, Refusal> {
     let log = command_runs::log_name(command);
     optional(folder.remove(&log)).map_err(cannot_observe(&name))?;
     let run = random_hex::<8>().map_err(cannot_observe(&name))?;
-    let exit = command_runs::run(raw, configured, &folder, &log, &mut || Continue(()));
+    let exit = command_runs::run(raw, configured, &folder, &log, &mut check_interrupted);
+    if check_interrupted().is_break() {
+        let error = io::Error::other("it was ended with the stop");
+        return Err(cannot_observe(&name)(error));
+    }
     let seen = if exit.has_passed() {
         RunState::Passed
     } else {

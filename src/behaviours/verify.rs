@@ -94,9 +94,10 @@ fn load(raw: &Raw) -> Result<Vec<Command>, String> {
         }
     };
     if lines.len() > MAX_COMMANDS {
-        let count = lines.len();
-        let problem = format!("expected at most {MAX_COMMANDS} commands, found {count}");
-        return Err(problem);
+        return Err(format!(
+            "expected at most {MAX_COMMANDS} commands, found {}",
+            lines.len()
+        ));
     }
     let mut commands = Vec::new();
     for (line, number) in lines.iter().zip(1..) {
@@ -175,12 +176,10 @@ impl VerifyRun {
             return None;
         }
         let permissions = raw.program_facts().permissions.get();
-        let file = permissions
-            .and_then(|known| known.file.as_ref())
-            .map_or("your configuration".to_owned(), text::printable);
         Some(format!(
-            "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {file}",
-            text::command_lines(&lines)
+            "the user’s configuration does not allow:{}\nThe user can add these lines to allow_commands in {}",
+            text::command_lines(&lines),
+            permissions.map_or("it", |known| &known.file)
         ))
     }
 

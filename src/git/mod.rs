@@ -57,6 +57,15 @@ const ENVIRONMENT: [(&str, &str); 6] = [
 /// The flag that a signal may set: from then on all commands fail.
 pub static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
+/// Returns `Break` once [`INTERRUPTED`] is set.
+pub fn check_interrupted() -> ControlFlow<()> {
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
+}
+
 type Result<T> = std::result::Result<T, WorktreeError>;
 
 /// git in one work tree.
@@ -177,17 +186,10 @@ impl Git {
                 idle: timeout,
             },
         };
-        let is_interrupted = || INTERRUPTED.load(Ordering::Relaxed);
-        if is_interrupted() {
+        if check_interrupted().is_break() {
             return Err(WorktreeError::refusal(name, "interrupted"));
         }
-        let ended = process::supervise(&call, &mut |_| {
-            if is_interrupted() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        });
+        let ended = process::supervise(&call, &mut |_| check_interrupted());
         Err(match ended.how {
             ProcessEnd::Exited(0) if ended.truncated() => WorktreeError::TooMany,
             ProcessEnd::Exited(0) => return Ok(ended.stdout),

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::declarations::{Question, ReviewSpec, Subject};
@@ -35,8 +34,8 @@ pub struct Permissions {
     pub commands: BTreeMap<String, ConfiguredCommand>,
     /// The lines that a verification may run in a shell. A line is compared as a whole.
     pub allow_commands: Vec<String>,
-    /// The file that has the commands, if it is known.
-    pub file: Option<Utf8PathBuf>,
+    /// The file that has the commands, for messages.
+    pub file: String,
 }
 
 /// Facts that the program sets for a held loop, each once.

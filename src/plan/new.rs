@@ -24,10 +24,9 @@ const CLONE: Option<&str> = match option_env!("CLAUDEX_RELEASE") {
     Some(_) => None,
     None => Some(env!("CARGO_MANIFEST_DIR")),
 };
-/// The names that a machine may have, but a crate or a module may not.
-const RESERVED_NAMES: &str = "abstract alloc as async await become box break build claudex_build claudex_loop const continue core deps do dyn \
-                     else enum examples extern false final fn for gen if impl in incremental let loop macro match mod move mut override priv proc_macro pub ref \
-                     return static std struct test trait true try type typeof unsafe unsized use virtual where while yield";
+/// The names that a machine may have, but a crate that depends on ours may not.
+const RESERVED_NAMES: &str = "alloc build claudex_build claudex_loop claudex_loop_engine claudex_testkit core deps examples \
+                     incremental proc_macro std test";
 
 pub(super) fn command() -> Command {
     let name = Arg::new("name")
@@ -42,15 +41,20 @@ pub(super) fn command() -> Command {
 
 pub(super) fn run(matches: &ArgMatches) -> CommandResult {
     let name: &String = matches.get_one("name").expect("clap requires it");
-    // Crates from a registry are in one folder.
-    let clone = CLONE.filter(|clone| Utf8Path::new(clone).join("codegen/Cargo.toml").is_file());
     if !is_crate_name(name) {
         let name = text::one_line(&text::printable(name), 80);
         let message = format!("`{name}` cannot be the name of a crate and its machine");
-        let help = "begin with a to z, then use a to z, 0 to 9 and single - or _, at most 64 in all, and no word of Rust:\n    claudex-loop new release-train";
+        let help = "begin with a to z, then use a to z, 0 to 9 and single - or _, at most 64 in all, and no name that Rust or this project needs:\n    claudex-loop new release-train";
         return Err(Failure::with_help(Exit::Usage, message, help));
     }
-
+    // In a registry, each crate has a folder of its own.
+    let clone = CLONE.filter(|clone| !clone.contains("/registry/src/"));
+    let is_gone = |clone: &&str| !Utf8Path::new(clone).join("codegen").is_dir();
+    if let Some(clone) = clone.filter(is_gone) {
+        let message = format!("this program was built in {clone}, which is not there any more");
+        let help = "build it again where the clone is now:\n    cargo install --path .";
+        return Err(Failure::with_help(Exit::Refused, message, help));
+    }
     let folder = Utf8Path::new(name);
     write(folder, clone).map_err(|error| {
         let message = match error.kind() {

@@ -11,7 +11,7 @@ use super::app::Program;
 use super::client_files::{HOOKS_OFF, StopHooks};
 use super::exit::{CommandResult, Failure};
 use super::info::ProgramInfo;
-use super::settings::{Settings, user_path};
+use super::settings::{Settings, shown_user_path};
 use super::{locate, out, reviewers};
 use crate::process::configured::is_installed;
 use crate::process::environment::{find_installed, find_program};
@@ -245,7 +245,7 @@ fn check_command(command: &str, settings: &Settings, root: &Utf8Path) -> Checked
         Some(configured) => format!("{command}: {} is not on PATH", configured.program),
         None => format!("{command} is not configured, and a loop may wait for it"),
     };
-    let file = user_path().map_or_else(|| "your configuration".to_owned(), Into::into);
+    let file = shown_user_path();
     let help = format!("name an installed program in [commands.{command}] of {file}");
     // Only the machine knows what happens without the command.
     warn(found, &help)

@@ -61,6 +61,7 @@ pub(super) fn describe(program: &Program, held: &dyn LoopHandle) -> NextAction {
         "is_written": file.is_some_and(|file| file.is_ok_and(|file| file.seen)),
         "event": loop_message::awaited_event(raw, asked.as_ref()),
         "has_question": has_question,
+        "is_for_any": is_for_any_session(raw.table(), raw.phase()),
         "commands": text::command_lines(&commands),
         "doc": phase.doc,
     });

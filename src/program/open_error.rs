@@ -108,7 +108,9 @@ pub(super) fn start_failure(program: &Program, store: &Store, error: Refusal) ->
         }
         Ok(held) => {
             let action = next_action::for_caller(program, &*held);
-            let cancel = cancel_help(info, active, "\nto cancel it").unwrap_or_default();
+            let archive = || info.command(&format!("archive {active}"));
+            let cancel = cancel_help(info, active, "\nto cancel it")
+                .unwrap_or_else(|| format!("\nor move it to the archive:{}", archive()));
             format!(
                 "it waits for {}. Next: {}{cancel}",
                 action.waits_for, action.next

@@ -174,7 +174,7 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
         };
     }
     let mut resume = info.table.edges_at("resume", raw.phase());
-    let step = if action.is_choice {
+    let step = if action.is_choice || is_for_any {
         format!("Next: {next}")
     } else if resume.next().is_some() || store.is_paused(id) {
         let resume = info.command(&format!("resume {id}"));

@@ -11,8 +11,9 @@ use super::exit::{Exit, with_help};
 use super::extension::Variables;
 use super::locate::{FoundLoop, StateFolders};
 use super::settings::{self, Settings};
-use super::{loops, next_action, open_error, out, rounds, turn_end};
+use super::{console, loops, next_action, open_error, out, rounds, turn_end};
 use crate::behaviours::Step;
+use crate::git;
 use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::session_records::SessionRecord as _;
 use crate::hooks::waits::{Wait, Waits};
@@ -91,6 +92,8 @@ impl Stop<'_> {
             .map_err(|error| format!("cannot ask: {error}"))?
             .is_some();
 
+        // A command of the loop ends with the stop.
+        console::set_on_signals(&git::INTERRUPTED);
         match self.program.app.stop(held) {
             Ok(Step::Over(_)) => Ok(Decision::approve(None)),
             Ok(Step::Waits(held)) => Ok(self.render_wait(&*held)),

@@ -27,6 +27,9 @@ pub(super) fn check_graph(check: &Check<'_>) {
         if phase.terminal && phase.on_stop.is_some() {
             check.add("end_goes_on", &phase.name, &[]);
         }
+        if phase.terminal && phase.message.is_some() {
+            check.add("end_message", &phase.name, &[]);
+        }
     }
     for entry in &machine.transitions {
         for phase in entry.from.iter().filter(is_terminal) {

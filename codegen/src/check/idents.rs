@@ -67,6 +67,7 @@ pub(super) fn check_collisions(check: &Check<'_>) {
         names.reserve("a verb", "verify");
     }
 
+    names.take("a module", &machine.name, ("machine", &machine.name));
     names.take("a type", &camel(&machine.name), ("machine", &machine.name));
     for phase in &machine.phases {
         let part = ("phase", &phase.name);

@@ -123,6 +123,7 @@ impl<'t> Parser<'t> {
             "||" => "write `or`",
             "=" => "write `==`",
             "!" | "not" => "use != or the opposite sign",
+            "'" => "a word is in double quotes, and the guard in single ones: '… == \"word\"'",
             "args." => "name an argument: `args.score`",
             "+" | "-" => "a number is added to a field: `field + 1`",
             _ if token.starts_with('"') && !is_closed(token) => "close the quote",

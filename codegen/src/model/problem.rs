@@ -36,6 +36,17 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
         let message = format!("`{path}` must be a table of one behaviour");
         return ("wrong_type", message, Some(help.to_owned()));
     }
+    if let Some(name) = path
+        .strip_prefix("transitions.")
+        .filter(|_| error.ends_with("a sequence"))
+    {
+        let message = format!("`{path}` must have two brackets");
+        return (
+            "wrong_type",
+            message,
+            Some(format!("write `[[transitions.{name}]]`")),
+        );
+    }
     match error.strip_prefix("missing field ") {
         Some(key) => ("missing_key", format!("missing key {key}{in_path}"), None),
         None => ("wrong_type", format!("`{path}`: {error}"), None),

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Path, Utf8PathBuf, absolute_utf8};
 
 use super::error::{OrIo as _, StoreError};
 use super::id::LoopId;
@@ -55,8 +55,9 @@ impl Store {
         home: StateHome,
     ) -> Self {
         // One spelling: the folder is compared with the path that the state home keeps.
-        let folder: Utf8PathBuf = folder.components().collect();
-        let root: Utf8PathBuf = root.components().collect();
+        let absolute = |path: Utf8PathBuf| absolute_utf8(&path).unwrap_or(path);
+        let folder: Utf8PathBuf = absolute(folder).components().collect();
+        let root: Utf8PathBuf = absolute(root).components().collect();
         Self {
             spec,
             top: folder.clone(),

@@ -156,7 +156,7 @@ impl Settings {
             },
             commands: self.commands.clone(),
             allow_commands: self.allow_commands.clone(),
-            file: user_path(),
+            file: shown_user_path(),
         }
     }
 
@@ -212,6 +212,11 @@ pub(super) fn user_path() -> Option<Utf8PathBuf> {
         .or_else(|| Some(std::env::home_dir()?.join(".config")))?;
     let file = Utf8PathBuf::from_path_buf(folder).ok()?.join(USER_FILE);
     file.is_absolute().then_some(file)
+}
+
+/// Returns the path of the user file for messages.
+pub(super) fn shown_user_path() -> String {
+    user_path().map_or_else(|| "your configuration".to_owned(), text::printable)
 }
 
 fn own_environment(info: &ProgramInfo) -> SessionEnvironment {

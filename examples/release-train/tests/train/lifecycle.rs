@@ -63,6 +63,18 @@ fn version_is_built_tried_approved_and_rolled_out() {
 }
 
 #[test]
+fn command_ends_with_an_interrupted_stop() {
+    let project = Project::new();
+    project.configure(
+        "[commands.build]\nprogram = 'sh'\narguments = ['-c', 'kill $PPID; sleep 60']\n",
+    );
+    project.start("train", "1.4.0");
+    project.blocks();
+    has(&project.approves(), "it was ended with the stop");
+    assert_eq!(project.phase(), "building");
+}
+
+#[test]
 fn soak_has_a_default_for_each_mode() {
     let project = Project::new();
     project.done(&["start", "train", "--soak", "2", "--version", "3.0 beta"]);

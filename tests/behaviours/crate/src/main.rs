@@ -47,7 +47,7 @@ fn read_permissions() -> Permissions {
         };
         commands.insert(name, command);
     }
-    Permissions { commands, file: Some(file.into()), ..Permissions::default() }
+    Permissions { commands, file: file.into(), ..Permissions::default() }
 }
 
 /// Waits with the open loop for the test's file, so that many processes hold one revision.
