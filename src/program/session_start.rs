@@ -174,11 +174,12 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
         };
     }
     let mut resume = info.table.edges_at("resume", raw.phase());
-    let step = if action.is_choice || is_for_any {
-        format!("Next: {next}")
-    } else if resume.next().is_some() || store.is_paused(id) {
+    let is_resumed = resume.next().is_some() || store.is_paused(id);
+    let step = if is_resumed && !action.is_choice {
         let resume = info.command(&format!("resume {id}"));
         format!("To continue it:{resume}")
+    } else if action.is_choice || is_for_any {
+        format!("Next: {next}")
     } else {
         let status = info.command("status");
         format!("The next stop of this session continues it. To see where it is:{status}")
