@@ -8,11 +8,14 @@ mod item;
 mod json;
 mod reader;
 mod repeats;
+mod row;
 mod severity;
 mod titles;
+mod words;
 
-pub(super) use self::severity::{is_rated_below, label, words};
+pub(super) use self::severity::{is_rated_below, label};
 pub(super) use self::titles::is_none;
+pub(super) use self::words::words;
 use super::cause::{Cause, CauseKind};
 use super::findings::{CLEAN_LINE, Finding, Findings, Severity};
 

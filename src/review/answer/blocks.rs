@@ -1,13 +1,16 @@
 //! A Markdown answer as a list of its blocks. The level of each tells what it is below.
 
+use std::mem;
+
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::item;
 use super::severity::{
-    is_bold, is_numbered, is_rated_line, is_severity_line, is_severity_name, label,
-    stated_severities, stated_severity,
+    is_bold, is_numbered, is_rated_line, is_severity_line, label, stated_severities,
+    stated_severity,
 };
-use super::titles::is_praise_title;
+use super::titles::Title;
+use super::{item, row};
+use crate::review::findings::Severity;
 use crate::text;
 
 /// The level of a line that is a heading without `#`, such as `**High:**`.
@@ -16,6 +19,8 @@ pub(super) const LINE_LEVEL: usize = 7;
 pub(super) const TITLE_LEVEL: usize = 8;
 /// The level of text, items and rows outside of lists. Each item around them adds one.
 pub(super) const ITEM_LEVEL: usize = 9;
+/// The most items around a block that add to its level.
+const MAX_DEPTH: usize = 50;
 /// Characters in front of a line that is not a heading: quotations, tables, HTML, bullets.
 const NOT_MARKS: [char; 7] = ['>', '"', '|', '<', '~', '-', '+'];
 
@@ -26,8 +31,8 @@ pub(super) enum Kind {
     Heading,
     /// The first line of a list item. The rest is text below it.
     Item,
-    /// A row of a table, with the columns of severities.
-    Row(Vec<usize>),
+    /// A row of a table, with its severity.
+    Row(Option<Severity>),
     /// A paragraph.
     Text,
     /// A quotation, code or HTML.
@@ -44,6 +49,8 @@ pub(super) struct Block {
     pub(super) line: usize,
     /// The text: of headings and items without marks, of others as it is.
     pub(super) text: String,
+    /// The blocks below it, in a tree.
+    pub(super) below: Vec<Block>,
 }
 
 impl Block {
@@ -51,220 +58,207 @@ impl Block {
     pub(super) fn is_item(&self) -> bool {
         matches!(self.kind, Kind::Item | Kind::Row(_))
     }
+
+    /// Returns whether other blocks may be below it.
+    pub(super) fn is_entry(&self) -> bool {
+        self.kind == Kind::Heading || self.is_item()
+    }
+
+    fn is_blank(&self) -> bool {
+        self.kind == Kind::Text && self.text.trim().is_empty()
+    }
+
+    /// Returns whether a text without a severity stands above a line that states it.
+    fn is_rated_by(&self, line: &str) -> bool {
+        let is_open = stated_severities(&self.text).next().is_none();
+        self.kind == Kind::Text && is_open && stated_severity(line).is_some()
+    }
+}
+
+/// Puts each block below the last one before it with a smaller level.
+pub(super) fn tree(blocks: Vec<Block>) -> Vec<Block> {
+    let mut tree: Vec<Block> = Vec::new();
+    for mut block in blocks.into_iter().rev() {
+        while block.is_entry() && tree.last().is_some_and(|next| next.level > block.level) {
+            block.below.extend(tree.pop());
+        }
+        tree.push(block);
+    }
+    tree.reverse();
+    tree
 }
 
 /// Returns the blocks of an answer, with every character but white space and rules.
 pub(super) fn blocks(answer: &str) -> Vec<Block> {
-    let text = text::strip_hidden(answer);
-    let mut reader = Reader {
-        text: &text,
-        line_ends: text.match_indices('\n').map(|(at, _)| at).collect(),
-        ..Reader::default()
-    };
-    // The number of open tags of a block that is taken as a whole.
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut is_after_gap = true;
+    let mut lines = lines(&text::strip_hidden(answer)).into_iter();
+    while let Some(mut line) = lines.next() {
+        let is_rule = line.kind == Kind::Aside && line.text.is_empty();
+        if line.is_blank() || is_rule {
+            is_after_gap = true;
+            continue;
+        }
+        let above = blocks.last_mut();
+        let begins = is_after_gap || above.as_ref().is_none_or(|above| above.kind != Kind::Text);
+        if line.kind == Kind::Text {
+            read_line(&mut line, begins, lines.as_slice());
+        }
+        if line.kind == Kind::Text
+            && let Some(above) = above
+        {
+            if !begins || above.level == line.level && above.is_rated_by(&line.text) {
+                above.text.push('\n');
+                above.text.push_str(&line.text);
+                is_after_gap = false;
+                continue;
+            }
+            line.level = match above.kind {
+                Kind::Item if !is_after_gap => above.level + 1,
+                Kind::Heading if !is_after_gap => ITEM_LEVEL,
+                _ => line.level,
+            };
+        }
+        is_after_gap = false;
+        blocks.push(line);
+    }
+    blocks
+}
+
+/// Returns a block for each line of an answer. Of a block that Markdown knows, the first line has
+/// the whole text, and the others are empty.
+fn lines(answer: &str) -> Vec<Block> {
+    let plain = answer.split('\n').zip(1..).map(|(text, line)| Block {
+        kind: Kind::Text,
+        level: ITEM_LEVEL,
+        line,
+        text: text.to_owned(),
+        below: Vec::new(),
+    });
+    let mut lines: Vec<Block> = plain.collect();
+    let ends: Vec<usize> = answer.match_indices('\n').map(|(at, _)| at).collect();
+    let line_at = |at: usize| ends.partition_point(|end| *end < at);
+    // The number of items around, and of open tags in a block that is taken as a whole.
+    let mut depth = 0;
     let mut inside = 0;
-    // The columns of the table that name severities.
-    let mut columns_of = Vec::new();
-    let events = Parser::new_ext(&text, Options::ENABLE_TABLES).into_offset_iter();
-    for (event, range) in events {
-        let block = &text[range.clone()];
-        let level = ITEM_LEVEL + reader.depth;
+    let mut columns = Vec::new();
+    for (event, range) in Parser::new_ext(answer, Options::ENABLE_TABLES).into_offset_iter() {
+        let first = line_at(range.start);
+        let last = line_at(range.end.saturating_sub(1)).max(first);
+        let block = &mut lines[first..=last];
+        // In the first line of an item, other Markdown is text.
+        let is_free = block[0].kind == Kind::Text;
         match event {
             Event::Start(_) if inside > 0 => inside += 1,
             Event::End(_) if inside > 0 => inside -= 1,
             Event::Start(Tag::Item) => {
-                if !reader.is_in_first_line(range.start) {
-                    reader.add_text(range.start, true);
-                    reader.item = Some((range.start, level));
+                if is_free {
+                    let text = merge(&mut block[..1], Kind::Item).text.trim().to_owned();
+                    block[0].text = item::bullet(&text).unwrap_or(&text).to_owned();
                 }
-                reader.depth += 1;
+                if depth < MAX_DEPTH {
+                    block[1..].iter_mut().for_each(|line| line.level += 1);
+                }
+                depth += 1;
             }
-            Event::End(TagEnd::Item) => {
-                reader.add_text(range.end, false);
-                reader.depth -= 1;
-            }
-            Event::Start(Tag::Table(_)) => reader.add_text(range.start, true),
-            Event::End(TagEnd::Table) => reader.end = reader.end.max(range.end),
+            Event::End(TagEnd::Item) => depth -= 1,
             Event::Start(Tag::TableHead) => {
-                let columns = cells(block).enumerate();
-                let named = columns.filter(|(_, cell)| is_severity_name(cell));
-                columns_of = named.map(|(column, _)| column).collect();
+                columns = row::severity_columns(&mem::take(&mut block[0].text));
                 inside = 1;
             }
             Event::Start(Tag::TableRow) => {
-                reader.add(Kind::Row(columns_of.clone()), level, range.start, block);
+                let (severity, text) = row::read(&block[0].text, &columns);
+                merge(block, Kind::Row(severity)).text = text;
                 inside = 1;
             }
+            // The line below the head.
+            Event::Start(Tag::Table(_)) => block[1].text.clear(),
             // Below an item, a heading is text.
-            Event::Start(Tag::Heading { level, .. }) if reader.depth == 0 => {
-                reader.take(range.start, range.end);
-                let text = heading_text(block);
-                reader.add(Kind::Heading, level as usize, range.start, &text);
+            Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
+                let heading = merge(block, Kind::Heading);
+                let text = heading.text.trim().trim_start_matches('#').trim_start();
+                let text = text.trim_end_matches(['#', '=', '-', ' ', '\t', '\n']);
+                heading.text = item::bullet(text).unwrap_or(text).replace('\n', " ");
+                heading.level = level as usize;
                 inside = 1;
             }
             Event::Start(Tag::BlockQuote(_) | Tag::CodeBlock(_) | Tag::HtmlBlock) => {
-                inside = 1;
-                if !reader.is_in_first_line(range.start) {
+                if is_free {
                     // A line without `>` below a quotation is a text of its own.
-                    let is_quoted = |line: &&str| line.trim_start().starts_with('>');
-                    let lines = block.split_inclusive('\n').take_while(is_quoted);
-                    let quoted = lines.map(str::len).sum();
-                    let end = if quoted > 0 { quoted } else { block.len() };
-                    reader.take(range.start, range.start + end);
-                    reader.add(Kind::Aside, level, range.start, &block[..end]);
+                    let is_quoted = |line: &&Block| line.text.trim_start().starts_with('>');
+                    let quoted = block.iter().take_while(is_quoted).count();
+                    let length = if quoted > 0 { quoted } else { block.len() };
+                    merge(&mut block[..length], Kind::Aside);
                 }
+                inside = 1;
             }
-            Event::Rule if reader.depth == 0 => {
-                reader.take(range.start, range.end);
-            }
+            Event::Rule if depth == 0 => merge(block, Kind::Aside).text.clear(),
             _ => {}
         }
     }
-    reader.add_text(text.len(), false);
-    reader.blocks
+    lines
 }
 
-#[derive(Default)]
-struct Reader<'t> {
-    text: &'t str,
-    line_ends: Vec<usize>,
-    blocks: Vec<Block>,
-    /// The end of what is in blocks.
-    end: usize,
-    /// The number of items around.
-    depth: usize,
-    /// The beginning and the level of an item whose first line is not read yet.
-    item: Option<(usize, usize)>,
+/// Makes lines one block, the first of them. The others are empty.
+fn merge(lines: &mut [Block], kind: Kind) -> &mut Block {
+    let texts: Vec<String> = lines
+        .iter_mut()
+        .map(|line| mem::take(&mut line.text))
+        .collect();
+    lines[0].kind = kind;
+    lines[0].text = texts.join("\n");
+    &mut lines[0]
 }
 
-impl Reader<'_> {
-    /// Returns whether a place is in the first line of an item, where Markdown is plain text.
-    fn is_in_first_line(&self, at: usize) -> bool {
-        self.item
-            .is_some_and(|(begin, _)| !self.text[begin..at].contains('\n'))
-    }
-
-    /// Ends the text before a block, which ends there.
-    fn take(&mut self, begin: usize, end: usize) {
-        self.add_text(begin, false);
-        self.end = end;
-    }
-
-    fn add(&mut self, kind: Kind, level: usize, at: usize, text: &str) {
-        self.blocks.push(Block {
-            kind,
-            level,
-            line: self.line_ends.partition_point(|end| *end < at) + 1,
-            text: text.to_owned(),
-        });
-    }
-
-    /// Adds the text up to a place: the first line of an item, and paragraphs.
-    fn add_text(&mut self, until: usize, is_above_items: bool) {
-        let text = &self.text[self.end.min(until)..until];
-        let mut at = self.end.min(until);
-        let last_line = at + text.trim_end().rfind('\n').map_or(0, |end| end + 1);
-        self.end = self.end.max(until);
-        // The level of a paragraph, and whether the line begins one.
-        let mut level = ITEM_LEVEL + self.depth;
-        let mut begins = true;
-        for line in text.split_inclusive('\n') {
-            let begin = at;
-            at += line.len();
-            let indent = line.len() - line.trim_start().len();
-            let line = line.trim();
-            let is_title = is_above_items && begin >= last_line;
-            if line.is_empty() {
-                begins = true;
-                level = ITEM_LEVEL + self.depth;
-            } else if let Some((item_level, item)) = self.item_in(line, indent, begins) {
-                self.add(Kind::Item, item_level, begin, item);
-                begins = true;
-                level = item_level + 1;
-            } else if let Some((heading_level, title)) =
-                heading_in(line, begins, is_title).filter(|_| indent == 0)
-            {
-                self.add(Kind::Heading, heading_level, begin, title);
-                begins = true;
-                level = ITEM_LEVEL;
-            } else if let Some(above) = self.blocks.last_mut()
-                && (!begins || above.level == level && is_severity_of(line, above))
-            {
-                above.text.push('\n');
-                above.text.push_str(line);
-                begins = false;
-            } else {
-                self.add(Kind::Text, level, begin, line);
-                begins = false;
-            }
-        }
-    }
-
-    /// Returns the level and the text of a line that is an item.
-    fn item_in<'l>(
-        &mut self,
-        line: &'l str,
-        indent: usize,
-        begins: bool,
-    ) -> Option<(usize, &'l str)> {
-        if let Some((_, level)) = self.item.take() {
-            return Some((level, item::bullet(line).unwrap_or(line)));
-        }
-        // Only `1.` would begin a list below a text.
-        let is_number = !begins && line.starts_with(|c: char| c.is_ascii_digit());
-        let numbered = item::bullet(line).filter(|text| is_number && label(text).is_some());
-        // `High: text` is a finding also below an item.
-        let is_rated = self.depth > 0 && indent > 0 && is_rated_line(line);
-        let text = (item::other_bullet(line).or(numbered)).or(is_rated.then_some(line))?;
-        let depth = (indent / 2).min(self.depth.max(1));
-        Some((ITEM_LEVEL + depth, text.trim()))
-    }
-}
-
-/// Returns the text of a heading, with `#` or underlined.
-fn heading_text(block: &str) -> String {
-    let block = block.trim();
-    let text = if block.starts_with('#') {
-        block.trim_matches('#').trim()
+/// Reads a line of text, which may be an item or a heading, but not in Markdown. `begins`: a
+/// paragraph may begin with it.
+fn read_line(line: &mut Block, begins: bool, later: &[Block]) {
+    let text = line.text.trim().to_owned();
+    let is_indented = line.text.starts_with(char::is_whitespace);
+    if let Some(item) = item_in(line, &text, begins) {
+        let indent = line.text.len() - line.text.trim_start().len();
+        line.kind = Kind::Item;
+        line.level = ITEM_LEVEL + (indent / 2).min((line.level - ITEM_LEVEL).max(1));
+        line.text = item.to_owned();
+    } else if !is_indented && let Some(level) = heading_level(line, &text, begins, later) {
+        line.kind = Kind::Heading;
+        line.level = level;
+        line.text = text.trim_start_matches('#').trim().to_owned();
     } else {
-        block.rsplit_once('\n').map_or(block, |(text, _)| text)
-    };
-    item::bullet(text).unwrap_or(text).replace('\n', " ")
+        line.text = text;
+    }
 }
 
-/// Returns whether a line states the severity of the paragraph above.
-fn is_severity_of(line: &str, above: &Block) -> bool {
-    let is_open = stated_severities(&above.text).next().is_none();
-    above.kind == Kind::Text && is_open && stated_severity(line).is_some()
+/// Returns the text of an item: behind another bullet, a number, or `High: text` below an item.
+fn item_in<'l>(line: &Block, text: &'l str, begins: bool) -> Option<&'l str> {
+    // Only `1.` would begin a list below a text.
+    let is_number = !begins && text.starts_with(|c: char| c.is_ascii_digit());
+    let numbered = item::bullet(text).filter(|text| is_number && label(text).is_some());
+    let is_below_item = line.level > ITEM_LEVEL && line.text.starts_with(char::is_whitespace);
+    let rated = Some(text).filter(|text| is_below_item && is_rated_line(text));
+    Some(item::other_bullet(text).or(numbered).or(rated)?.trim())
 }
 
-/// Returns the level and the text of a line that is a heading: it has a severity, is a title of
-/// praise, is in bold with a number, or stands above a list in bold or with a colon.
-fn heading_in(line: &str, begins: bool, is_above_items: bool) -> Option<(usize, &str)> {
-    let title = line.trim_start_matches('#').trim();
-    let is_marked = !line.starts_with(char::is_alphanumeric);
-    let has_colon = line.trim_end_matches(['*', '_']).ends_with(':');
-    let stands_out = is_marked || begins || has_colon || is_rated_line(line);
-    let is_title = has_colon || is_bold(line);
-    let is_severity = stands_out && is_severity_line(title);
-    let is_praise = is_title && is_praise_title(line);
-    let is_heading = is_severity
-        || is_praise
-        || is_title && is_above_items
-        || is_bold(line) && is_numbered(line);
-    if !is_heading || line.starts_with(NOT_MARKS) || item::bullet(line).is_some() {
+/// Returns the level of a line that is a heading: it has a severity, is a title of praise, is in
+/// bold with a number, or stands above a list in bold or with a colon.
+fn heading_level(line: &Block, text: &str, begins: bool, later: &[Block]) -> Option<usize> {
+    let is_marked = !text.starts_with(char::is_alphanumeric);
+    let has_colon = text.trim_end_matches(['*', '_']).ends_with(':');
+    let stands_out = is_marked || begins || has_colon || is_rated_line(text);
+    let is_title = has_colon || is_bold(text);
+    let next = later.iter().find(|next| !next.is_blank());
+    let is_above_items = next.is_some_and(|next| next.is_item() && next.level >= line.level);
+    let is_severity = stands_out && is_severity_line(text.trim_start_matches('#').trim());
+    let is_praise = is_title && Title::new(text) == Title::Praise;
+    let is_other = is_title && is_above_items || is_bold(text) && is_numbered(text);
+    let is_heading = is_severity || is_praise || is_other;
+    if !is_heading || text.starts_with(NOT_MARKS) || item::bullet(text).is_some() {
         return None;
     }
-    let is_large = is_severity && !is_numbered(line) || is_praise;
-    let level = match line.find(|c| c != '#')? {
-        0 if is_large => LINE_LEVEL,
-        0 => TITLE_LEVEL,
-        level => level,
-    };
-    Some((level, title))
-}
-
-/// Returns the cells of a row of a table.
-pub(super) fn cells(row: &str) -> impl Iterator<Item = &str> + Clone {
-    row.trim().trim_matches('|').split('|').map(str::trim)
+    let is_large = is_severity && !is_numbered(text) || is_praise;
+    match text.find(|c| c != '#')? {
+        0 if is_large => Some(LINE_LEVEL),
+        0 => Some(TITLE_LEVEL),
+        level => Some(level),
+    }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::severity::severity_in;
-use super::titles::is_praise_title;
+use super::titles::Title;
 use super::{Cause, NOTHING_BLOCKS, is_blank, is_minor, is_none, item};
 use crate::review::findings::{Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHARS};
 use crate::store::to_plain;
@@ -93,19 +93,11 @@ fn unreadable(error: &serde_json::Error) -> Cause {
 }
 
 fn findings(answer: &Answer) -> Result<Findings, Cause> {
-    let mut findings = Vec::new();
-    for (index, entry) in answer.findings.iter().enumerate() {
-        findings.push(read_finding(index + 1, entry)?);
-    }
-    let is_rated = |name: &str, value: &Value| {
-        let is_text = value.as_str().is_some_and(|text| !is_none(text));
-        let is_list = value.as_array().is_some_and(|items| !items.is_empty());
-        severity_in(name).is_some() && (is_text || is_list)
-    };
-    let is_item = |(name, value): &(&String, &Value)| {
-        has_items(value) && !is_praise_title(name) || is_rated(name, value)
-    };
-    if let Some((name, _)) = answer.other.iter().find(is_item) {
+    let findings = answer.findings.iter().zip(1..);
+    let findings = findings.map(|(entry, number)| read_finding(number, entry));
+    let findings: Findings = findings.collect::<Result<_, _>>()?;
+    let mut others = answer.other.iter();
+    if let Some((name, _)) = others.find(|(name, value)| has_items(name, value)) {
         let name = text::one_line(name, 40);
         let problem = format!("the items of `{name}` in its JSON are not counted");
         return Err(Cause::not_a_verdict(&problem));
@@ -126,15 +118,18 @@ fn findings(answer: &Answer) -> Result<Findings, Cause> {
     Err(Cause::not_a_verdict(problem))
 }
 
-/// Returns whether a JSON value has a list that may have findings: of objects or sentences.
-fn has_items(value: &Value) -> bool {
+/// Returns whether a property may have findings: objects, sentences, or texts for a severity.
+fn has_items(name: &str, value: &Value) -> bool {
+    let is_severity = severity_in(name).is_some();
     let is_item = |item: &Value| match item {
-        Value::String(text) => text.contains(' '),
-        item => item.is_object(),
+        Value::String(text) => is_severity || text.contains(' '),
+        item => is_severity || item.is_object(),
     };
     match value {
+        _ if Title::new(name) == Title::Praise => false,
+        Value::String(text) => is_severity && !is_none(text),
         Value::Array(items) => items.iter().any(is_item),
-        Value::Object(properties) => properties.values().any(has_items),
+        Value::Object(inner) => inner.iter().any(|(name, value)| has_items(name, value)),
         _ => false,
     }
 }
@@ -153,9 +148,9 @@ fn read_finding(number: usize, entry: &Map<String, Value>) -> Result<Finding, Ca
     let known = severities.iter().filter_map(|text| severity_in(text));
     let severity = known.min().unwrap_or_default();
     let mut texts = TEXTS.split(' ').filter_map(text);
-    let what = texts
-        .next()
-        .ok_or_else(|| lacks("text that says what is wrong"))?;
+    let Some(what) = texts.next() else {
+        return Err(lacks("text that says what is wrong"));
+    };
     let file = FILES.split(' ').find_map(text);
     let mut advice = ADVICE.split(' ').filter_map(text);
     let line = |text: String, limit| Some(text::one_line(&text, limit));
@@ -175,8 +170,8 @@ fn read_finding(number: usize, entry: &Map<String, Value>) -> Result<Finding, Ca
     let others = entry.iter().filter(|(name, value)| is_other(name, value));
     let others = others.map(|(name, value)| format!("{name}: {}", to_plain(value)));
     for text in texts.chain(advice).chain(others) {
-        text.lines()
-            .for_each(|line| item::add_detail(&mut finding, line));
+        let lines = text.lines();
+        lines.for_each(|line| item::add_detail(&mut finding, line));
     }
     Ok(finding)
 }

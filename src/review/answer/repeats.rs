@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 use std::iter;
 
-use super::severity::words;
+use super::row::CELL_GAP;
+use super::words::words;
 use crate::review::findings::{Finding, Findings};
-
-/// The text between two cells of a table row that is a finding.
-pub(super) const CELL_GAP: &str = " \u{2014} ";
 
 /// Drops each item of a summary that repeats another finding: its severity, place and title.
 pub(super) fn without_repeats(mut findings: Findings, summary: &[usize]) -> Findings {
@@ -37,8 +35,8 @@ pub(super) fn without_repeats(mut findings: Findings, summary: &[usize]) -> Find
 pub(super) fn names_finding(text: &str, count: usize) -> bool {
     let is_finding = |after: &str| {
         let digits = after.split(|c: char| !c.is_ascii_digit()).next();
-        let number = digits.and_then(|digits| digits.parse::<usize>().ok());
-        number.is_some_and(|number| (1..=count).contains(&number))
+        let number = digits.unwrap_or_default().parse();
+        number.is_ok_and(|number: usize| (1..=count).contains(&number))
     };
     text.split('#').skip(1).any(is_finding)
 }

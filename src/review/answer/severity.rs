@@ -1,35 +1,15 @@
 //! The words of reviewers for a severity.
 
-use super::item;
+use super::words::{MAX_WORDS_BYTES, is_among, is_number, words};
 use crate::review::findings::Severity;
 
-/// The severities, each with its names, and with other words and signs for it. Of two readings of a
-/// word the heavier one is safe.
-const SEVERITIES: [(Severity, &str, &str); 3] = [
-    (
-        Severity::High,
-        "high highest critical blocker blocking severe major fatal p0 p1 sev0 sev1",
-        "must required urgent showstopper \u{1f534} \u{1f7e5} \u{1f7e0} \u{1f7e7} \u{1f6a8} \u{26d4} \u{1f6d1} \
-         \u{1f525}",
-    ),
-    (
-        Severity::Medium,
-        "medium med moderate p2 sev2",
-        "important warning should \u{1f7e1} \u{1f7e8} \u{26a0}",
-    ),
-    (
-        Severity::Low,
-        "low lowest minor nit nitpick trivial p3 p4 sev3 sev4 nonblocking notblocking noncritical",
-        "suggestion info informational optional nice could may consider question \u{1f7e2} \u{1f7e9} \u{1f535} \u{1f7e6} \
-         \u{26aa} \u{1f4a1} \u{2139}",
-    ),
+/// The severities, each with the lists of its names and of other words and signs for it. Of two
+/// readings of a word the heavier one is safe.
+const SEVERITIES: [(Severity, &str); 3] = [
+    (Severity::High, "high high-others"),
+    (Severity::Medium, "medium medium-others"),
+    (Severity::Low, "low low-others"),
 ];
-/// Words that a severity heading may have without being about something else.
-pub(super) const FILLERS: &str = "severity priority level risk impact issue finding concern problem comment item \
-                       and or to total found";
-/// More words that a severity heading may have. A sentence without findings has none of them.
-pub(super) const TASK_WORDS: &str = "fix fixed address change bug be have for improvement improved before merge \
-                          merging soon open if assumption";
 /// Characters between a severity and the text after it.
 const MARKS: [char; 8] = [']', ')', ':', '*', '_', '|', '\u{2013}', '\u{2014}'];
 /// Marks of bold text and italics.
@@ -38,27 +18,15 @@ const BOLD_MARKS: [char; 2] = ['*', '_'];
 const GAPS: [char; 8] = [' ', '\t', ':', '-', '|', '\u{2013}', '\u{2014}', '\u{fe0f}'];
 /// Characters that separate the pieces of a line.
 const PIECE_MARKS: [char; 4] = ['|', '\u{b7}', '\u{2013}', '\u{2014}'];
-/// The label of Conventional Comments for a finding without a severity.
-const COMMENT: &str = "issue:";
 /// Characters around a text that say nothing.
 const ORNAMENTS: [char; 4] = ['*', '_', '`', ' '];
 /// The most brackets of a text that are looked at.
 const MAX_BRACKETS: usize = 10;
-/// Longest severity heading and longest sentence without findings, in bytes.
-pub(super) const MAX_WORDS_BYTES: usize = 120;
-
-/// Returns whether one of these lists has a lowercase word, alone or as a plural.
-pub(super) fn is_among(word: &str, lists: &[&str]) -> bool {
-    let singular = word.strip_suffix('s').unwrap_or(word);
-    let mut known = lists.iter().flat_map(|list| list.split(' '));
-    known.any(|one| one == word || one == singular)
-}
-
 /// Returns the severity that a lowercase word, alone or as a plural, or a sign represents.
 pub(super) fn severity_of(word: &str) -> Option<Severity> {
-    let mut severities = SEVERITIES.iter();
-    let found = severities.find(|(_, names, others)| is_among(word, &[names, others]));
-    found.map(|(severity, ..)| *severity)
+    let mut severities = SEVERITIES.into_iter();
+    let (severity, _) = severities.find(|(_, lists)| is_among(word, lists))?;
+    Some(severity)
 }
 
 /// Returns the severity that a sign represents, such as a red circle.
@@ -66,22 +34,11 @@ pub(super) fn sign(character: char) -> Option<Severity> {
     (!character.is_ascii()).then(|| severity_of(character.encode_utf8(&mut [0; 4])))?
 }
 
-pub(super) fn is_number(word: &str) -> bool {
-    word.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Returns the lowercase words of a text, each between spaces. Other signs separate words.
-pub(in crate::review) fn words(text: &str) -> String {
-    let words = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
-    words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
-}
-
-/// The severities that a text names, heaviest first, and the number of findings that it announces.
-#[derive(Debug, Default)]
+/// The severities that a text names, and the number of findings that it announces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SeverityWords {
-    pub(super) severities: Vec<Severity>,
+    pub(super) heaviest: Severity,
+    pub(super) lightest: Severity,
     pub(super) announced: Option<usize>,
 }
 
@@ -93,34 +50,31 @@ pub(super) fn severity_words(text: &str) -> Option<SeverityWords> {
     }
     let mut severities: Vec<Severity> = text.chars().filter_map(sign).collect();
     let mut announced = None;
-    let plain = words(text);
-    let mut words = plain.split_whitespace().peekable();
-    while let Some(word) = words.next() {
-        // `Sev-1`, `non-blocking`
-        let both = |next: &mut &str| severity_of(&format!("{word}{next}"));
-        let joined = words.peek_mut().and_then(both);
-        if joined.is_some() {
-            words.next();
-        }
-        match joined.or_else(|| severity_of(word)) {
-            Some(severity) => severities.push(severity),
+    let mut plain = words(text);
+    // `Sev-1`, `non-blocking`
+    for prefix in ["sev", "p", "non", "not"] {
+        plain = plain.replace(&format!(" {prefix} "), &format!(" {prefix}"));
+    }
+    for word in plain.split_whitespace() {
+        if let Some(severity) = severity_of(word) {
+            severities.push(severity);
+        } else if !is_number(word) && !is_among(word, "filler task") {
+            return None;
+        } else if is_number(word) && !severities.is_empty() {
             // A number in front is the heading's own.
-            None if is_number(word) && !severities.is_empty() => announced = word.parse().ok(),
-            None if is_number(word) || is_among(word, &[FILLERS, TASK_WORDS]) => {}
-            None => return None,
+            announced = word.parse().ok();
         }
     }
-    severities.sort_unstable();
-    severities.dedup();
-    (!severities.is_empty()).then_some(SeverityWords {
-        severities,
+    Some(SeverityWords {
+        heaviest: *severities.iter().min()?,
+        lightest: *severities.iter().max()?,
         announced,
     })
 }
 
 /// Returns the heaviest severity of a text that has no other words.
 pub(super) fn severity_in(text: &str) -> Option<Severity> {
-    severity_words(text)?.severities.first().copied()
+    Some(severity_words(text)?.heaviest)
 }
 
 /// Returns whether a line without `#` is a heading: `**High:**`, `[P1] text`, or
@@ -130,10 +84,9 @@ pub(super) fn is_severity_line(line: &str) -> bool {
         // `Impact: high` is a detail, and `High: 2` counts findings in another place.
         Some(found) => {
             let words = words(line);
-            let first = words.split_whitespace().next();
-            let begins_with_filler = first.is_some_and(|word| is_among(word, &[FILLERS]));
+            let first = words.split_whitespace().next().unwrap_or_default();
             let is_tally = found.announced.is_some() && !line.contains('(');
-            found.severities.len() == 1 && !begins_with_filler && !is_tally
+            found.heaviest == found.lightest && !is_among(first, "filler") && !is_tally
         }
         None => {
             stated_severity(line).is_none()
@@ -144,82 +97,69 @@ pub(super) fn is_severity_line(line: &str) -> bool {
 
 /// Returns whether a line is in bold or italics as a whole, perhaps but for a colon.
 pub(super) fn is_bold(line: &str) -> bool {
-    let is_mark = |c: char| matches!(c, '*' | '_');
-    line.starts_with(is_mark) && line.trim_end_matches(':').ends_with(is_mark)
+    line.starts_with(BOLD_MARKS) && line.trim_end_matches(':').ends_with(BOLD_MARKS)
 }
 
 /// Returns whether a line begins with a number, perhaps after a word such as `Issue`.
 pub(super) fn is_numbered(line: &str) -> bool {
-    let plain = words(line);
-    let mut words = plain.split_whitespace();
-    let is_filler = |word: &&str| is_among(word, &[FILLERS]);
-    words.find(|word| !is_filler(word)).is_some_and(is_number)
+    let words = words(line);
+    let mut others = words
+        .split_whitespace()
+        .filter(|word| !is_among(word, "filler"));
+    others.next().is_some_and(is_number)
 }
 
 /// Splits a severity from its text: `[High] text`, `text (High)`. Of several the heaviest counts.
 pub(in crate::review) fn label(text: &str) -> Option<(Severity, &str)> {
-    let stated = stated_severities(text).min();
-    let found = [
-        front_label(text),
-        bracket_label(text),
-        piece_label(text),
-        stated.map(|severity| (severity, text)),
-    ];
-    let labels = found.into_iter().flatten();
+    let stated = stated_severities(text).map(|severity| (severity, text));
+    let labels = [front_label(text), bracket_label(text), piece_label(text)];
+    let labels = labels.into_iter().chain([stated.min()]).flatten();
     let (_, rest) = labels.clone().next()?;
     Some((labels.map(|(severity, _)| severity).min()?, rest))
+}
+
+fn is_name(word: &str) -> bool {
+    is_among(word, "high medium low")
 }
 
 /// Returns whether a text begins with the name of a severity or its sign.
 fn begins_with_name(text: &str) -> bool {
     let words = words(text);
     let first = words.split_whitespace().next().unwrap_or_default();
-    is_among(first, &SEVERITIES.map(|(_, names, _)| names)) || text.chars().find_map(sign).is_some()
+    is_name(first) || text.chars().find_map(sign).is_some()
 }
 
-/// Returns whether a line is an item such as `- [High] text`. `- high: 10` is a line of YAML.
-pub(super) fn is_rated_item(line: &str) -> bool {
-    item::bullet(line.trim_start())
-        .is_some_and(|text| !text.starts_with('#') && is_rated_line(text))
-}
-
-/// Returns whether a line such as `High: text` or `[High] text` is a finding also within a text.
+/// Returns whether a line such as `High: text` or `[High] text` is a finding also within a text. `high: 10`
+/// is a line of YAML.
 pub(super) fn is_rated_line(line: &str) -> bool {
     !line.starts_with(char::is_lowercase) && begins_with_name(line) && front_label(line).is_some()
 }
 
 /// Returns whether a line ends in the name of a severity in brackets: `- text (High)`.
 pub(super) fn is_bracketed(line: &str) -> bool {
-    let text = line.trim_end_matches(['.', ' ', '*']);
-    let (_, inside) = text
-        .strip_suffix(')')
-        .and_then(|text| text.rsplit_once('('))
-        .unwrap_or_default();
-    is_among(
-        &inside.to_lowercase(),
-        &SEVERITIES.map(|(_, names, _)| names),
-    )
+    let line = line.trim_end_matches(['.', ' ', '*']).to_lowercase();
+    let (_, end) = line.rsplit_once('(').unwrap_or_default();
+    end.strip_suffix(')').is_some_and(is_name)
+}
+
+/// Returns whether the severity of a text counts also in prose or in a detail: the text begins or
+/// ends with its name, or states it.
+fn is_clearly_rated(text: &str) -> bool {
+    is_rated_line(text) || is_bracketed(text) || stated_severities(text).next().is_some()
 }
 
 /// Returns whether a line of prose, a quotation or code states a finding in a form that does not
 /// count there: `Issue: text`, `text (High)`, `## High`.
 pub(super) fn states_finding(line: &str) -> bool {
-    let name = words(line.split_once(':').map_or("", |(name, _)| name));
-    let is_named = is_among(name.trim(), &["issue problem bug concern todo"]);
+    let is_severity = |text: &str| severity_in(text).is_some();
     let alerts = ["[!CAUTION]", "[!WARNING]", "[!IMPORTANT]"];
-    let is_severity = |text: &str| severity_words(text).is_some();
+    let name = words(line.split_once(':').map_or("", |(name, _)| name));
     match line.chars().next() {
-        Some('#') => is_severity(line),
-        Some('|') => line.split('|').any(is_severity),
+        Some('#' | '|') => line.split('|').any(is_severity),
         _ if is_severity(line) => stated_severity(line).is_some(),
         Some('-' | '*' | '+' | '[' | '0'..='9') if label(line).is_some() => true,
-        _ => {
-            alerts.iter().any(|alert| line.starts_with(alert))
-                || stated_severities(line).next().is_some()
-                || is_bracketed(line)
-                || is_rated_line(line)
-                || is_named
-        }
+        _ if alerts.iter().any(|alert| line.starts_with(alert)) => true,
+        _ => is_clearly_rated(line) || is_among(name.trim(), "problem"),
     }
 }
 
@@ -227,18 +167,15 @@ pub(super) fn states_finding(line: &str) -> bool {
 pub(super) fn is_part(text: &str) -> bool {
     let (name, _) = text.split_once(':').unwrap_or_default();
     let plain = words(name);
-    let known = "location file line where fix suggestion recommendation impact why evidence detail";
     let is_short = plain.split_whitespace().count() < 3;
-    is_short && !name.is_empty() && (text.starts_with("**") || is_among(plain.trim(), &[known]))
+    is_short && !name.is_empty() && (text.starts_with("**") || is_among(plain.trim(), "part"))
 }
 
 /// Returns whether an item below a finding is one of its own, not a remark such as
-/// `Suggestion: text`: it begins or ends with the name of a severity, states one, or is heavier.
+/// `Suggestion: text`: its severity is clear or heavier.
 pub(in crate::review) fn is_rated_below(text: &str, above: Severity) -> bool {
-    let is_named = || is_rated_line(text) || is_bracketed(text);
-    let is_rated = || is_named() || stated_severities(text).next().is_some();
     let own = label(text).filter(|_| !text.starts_with('#'));
-    own.is_some_and(|(own, _)| own < above || is_rated())
+    own.is_some_and(|(own, _)| own < above || is_clearly_rated(text))
 }
 
 /// Returns whether a heading begins with a severity as a title does: `Critical: fix these first`.
@@ -258,7 +195,7 @@ fn front_label(text: &str) -> Option<(Severity, &str)> {
     let marks = reach.match_indices(MARKS).map(|(at, _)| at);
     let dashes = reach.match_indices(" - ").map(|(at, _)| at);
     // `Severity:` alone is not a severity yet.
-    let is_filler = |word: &str| is_number(word) || is_among(word, &[FILLERS]);
+    let is_filler = |word: &str| is_number(word) || is_among(word, "filler");
     let is_over = |end: &usize| !words(&open[..*end]).split_whitespace().all(is_filler);
     let ends = [
         open.chars().next().and_then(sign).and(reach.find(' ')),
@@ -266,27 +203,23 @@ fn front_label(text: &str) -> Option<(Severity, &str)> {
         Some(word.len()).filter(|_| is_loud),
     ];
     let mut ends = ends.into_iter().flatten();
-    // The name of a part of a finding has a capital.
-    let comment = open
-        .starts_with(COMMENT)
-        .then_some((Severity::High, COMMENT.len() - 1));
     let named = ends.find_map(|end| Some((severity_in(&open[..end])?, end)));
-    let (severity, end) = named.or(comment)?;
-    let rest = open[end..]
-        .trim_start_matches(MARKS)
-        .trim_start_matches(GAPS);
+    // The name of a part of a finding has a capital.
+    let comment = (Severity::High, "issue".len());
+    let (severity, end) = named.or(open.starts_with("issue:").then_some(comment))?;
+    let behind = &open[end..];
+    let rest = behind.trim_start_matches(MARKS).trim_start_matches(GAPS);
     if rest.is_empty() {
         return None;
     }
     // `**Minor** versions` may be a low finding, or about versions. `**P2** text` is clear, and so
     // is `**Low** (line 3): text`.
-    let after = open[end..].trim_start_matches(BOLD_MARKS);
-    let is_bold = after.len() < open[end..].len();
+    let after = behind.trim_start_matches(BOLD_MARKS);
+    let is_bold = after.len() < behind.len();
     let in_brackets = after.trim_start().strip_prefix('(');
-    let after = in_brackets
-        .and_then(|inside| Some(inside.split_once(')')?.1))
-        .unwrap_or(after);
-    let is_apart = after.trim_start().starts_with(MARKS) || after.trim_start().starts_with('-');
+    let after_brackets = in_brackets.and_then(|inside| Some(inside.split_once(')')?.1));
+    let after = after_brackets.unwrap_or(after).trim_start();
+    let is_apart = after.starts_with(MARKS) || after.starts_with('-');
     if is_bold && !is_apart && !open[..end].contains(|c: char| c.is_ascii_digit()) {
         return Some((Severity::High, text));
     }

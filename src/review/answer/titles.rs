@@ -3,40 +3,26 @@
 use std::collections::BTreeMap;
 
 use super::blocks::{Block, Kind};
-use super::severity::{
-    FILLERS, MAX_WORDS_BYTES, SeverityWords, TASK_WORDS, is_among, is_number, label, severity_in,
-    severity_of, severity_words, words,
-};
+use super::severity::{SeverityWords, label, severity_in, severity_of, severity_words};
+use super::words::{MAX_WORDS_BYTES, consists_of, is_among, words};
 use super::{Cause, item};
 use crate::review::findings::{CLEAN_LINE, Severity};
 
-/// Words that a sentence without findings consists of, except for the severities and [`FILLERS`].
-const NONE_WORDS: &str = "identified report at this here in round were was remain these the plan \
-                          code document diff patch left outstanding worth mentioning that i can see";
-/// Words between `no` and `findings` in such a sentence.
-const KINDS: &str = "substantive material significant further new remaining open other";
-/// Words of a list of findings, and of its subject.
-const LIST_WORDS: &str = "issue finding concern problem risk";
-const SUBJECT_WORDS: &str =
-    "of the overall final round review report code plan feedback scope approach";
-/// Words of a heading below which a reviewer sums up, and others that such a heading may have.
-const SUMMARY_WORDS: &str = "summary overview verdict conclusion assessment context background";
-const SUMMARY_FILLERS: &str = "of the overall final round review report code plan executive high";
-/// Words of a heading below which a reviewer praises, and others that it may have.
-const PRAISE_WORDS: &str =
-    "strength positive praise pro like liked works well done good great strong";
-const PRAISE_FILLERS: &str =
-    "aspect point note highlight what is s i looks look already key plan thing";
-
-/// The meaning of a heading without a severity.
+/// The meaning of a heading or an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Title {
+pub(super) enum Title<'t> {
+    /// `High`, `High (2)` or `High: none`: a severity, and the number of findings if there is one.
+    Severity(SeverityWords),
+    /// `[High] text`: a severity and the text of a finding.
+    Rated(Severity, &'t str),
     /// `Issues (3)`, `Problems of the plan`: the items below are findings.
     List,
     /// `Strengths`, `Resolved findings`: the items below are no findings.
     Praise,
     /// `Summary`, `Overall verdict: not yet`.
     Summary,
+    /// `No critical issues`.
+    None,
     /// `Notes`: the items below are low without a severity of their own.
     Notes,
     /// `Code review`: the title of an answer.
@@ -45,34 +31,33 @@ pub(super) enum Title {
     Other,
 }
 
-impl Title {
-    /// Returns the meaning of a heading.
-    pub(super) fn new(text: &str) -> Self {
+impl<'t> Title<'t> {
+    /// Returns the meaning of a heading or an item.
+    pub(super) fn new(text: &'t str) -> Self {
         let name = text.split(':').next().unwrap_or(text);
-        let is_list = consists_of(text, &[FILLERS, TASK_WORDS, "round"])
-            || consists_of(text, &[LIST_WORDS, FILLERS, SUBJECT_WORDS, "high the"]);
-        if text.is_empty() || is_list {
+        let titles = [
+            (Self::List, text, "filler task list-fillers"),
+            (Self::List, text, "list filler subject list-levels"),
+            (Self::Praise, text, "praise praise-fillers"),
+            (Self::Praise, text, "resolved filler"),
+            (Self::Summary, name, "summary summary-fillers filler"),
+            (Self::Notes, text, "notes filler"),
+            (Self::Review, name, "review subject"),
+        ];
+        if let Some(words) = section_words(text) {
+            Self::Severity(words)
+        } else if let Some((severity, rest)) = label(text) {
+            Self::Rated(severity, rest)
+        } else if text.is_empty() {
             Self::List
-        } else if is_praise_title(text) {
-            Self::Praise
-        } else if consists_of(name, &[SUMMARY_WORDS, SUMMARY_FILLERS, FILLERS]) {
-            Self::Summary
-        } else if consists_of(text, &["note", FILLERS]) {
-            Self::Notes
-        } else if consists_of(name, &["review feedback", SUBJECT_WORDS]) {
-            Self::Review
+        } else if is_none(text) {
+            Self::None
         } else {
-            Self::Other
+            let mut titles = titles.into_iter();
+            let found = titles.find(|(_, text, lists)| consists_of(text, lists));
+            found.map_or(Self::Other, |(title, ..)| title)
         }
     }
-}
-
-/// Returns whether each word is a number or in one of these lists, and one is in the first list.
-fn consists_of(text: &str, lists: &[&str]) -> bool {
-    let plain = words(text);
-    let mut words = plain.split_whitespace();
-    words.clone().any(|word| is_among(word, &lists[..1]))
-        && words.all(|word| is_number(word) || is_among(word, lists))
 }
 
 /// Returns whether a paragraph or an item is the clean line, perhaps in bold or another case.
@@ -88,38 +73,23 @@ pub(in crate::review) fn is_none(text: &str) -> bool {
 }
 
 fn says_none(sentence: &str) -> bool {
-    let text = words(sentence);
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let Some((first, rest)) = words.split_first() else {
-        return true;
-    };
-    let is_noun = |word: &&str| {
-        let word = word.trim_end_matches('s');
-        matches!(
-            word,
-            "finding" | "issue" | "concern" | "problem" | "blocker"
-        )
-    };
-    let usual =
-        |word: &&str| is_among(word, &[NONE_WORDS, KINDS, FILLERS]) || severity_of(word).is_some();
-    let is_kind = |word: &&str| {
-        let fillers = "severity priority level risk or and";
-        is_among(word, &[KINDS, fillers]) || severity_of(word).is_some()
-    };
-    let mut kinds = rest.iter().take_while(|word| !is_noun(word));
-    sentence.len() <= MAX_WORDS_BYTES
-        && match *first {
-            "none" | "nil" | "nothing" | "na" | "zero" | "0" => rest.iter().all(usual),
-            "no" => rest.iter().all(usual) && rest.iter().any(is_noun) && kinds.all(is_kind),
-            "n" => rest == ["a"],
-            "not" => rest == ["applicable"],
-            _ => false,
+    let plain = words(sentence);
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let is_severity = |word: &str| severity_of(word).is_some();
+    let is_usual =
+        |word: &&str| is_among(word, "none-fillers none-kinds filler") || is_severity(word);
+    let is_kind = |word: &&str| is_among(word, "none-kinds none-kind-fillers") || is_severity(word);
+    let is_noun = |word: &&str| is_among(word, "none-nouns");
+    match &words[..] {
+        [] | ["n", "a"] | ["not", "applicable"] => true,
+        _ if sentence.len() > MAX_WORDS_BYTES => false,
+        [first, rest @ ..] if is_among(first, "none") => rest.iter().all(is_usual),
+        ["no", rest @ ..] => {
+            let noun = rest.iter().position(is_noun);
+            noun.is_some_and(|at| rest[..at].iter().all(is_kind)) && rest.iter().all(is_usual)
         }
-}
-
-/// Returns whether the items below a heading are no findings: `Strengths`, `Resolved findings`.
-pub(super) fn is_praise_title(text: &str) -> bool {
-    consists_of(text, &[PRAISE_WORDS, PRAISE_FILLERS]) || consists_of(text, &["resolved", FILLERS])
+        _ => false,
+    }
 }
 
 /// Returns whether an item only praises: `praise: text`, `\u{2705} text`.
@@ -135,7 +105,8 @@ pub(super) fn section_words(title: &str) -> Option<SeverityWords> {
     let none = || {
         let (severity, _) = label(title).filter(|(_, rest)| is_none(rest))?;
         Some(SeverityWords {
-            severities: vec![severity],
+            heaviest: severity,
+            lightest: severity,
             announced: Some(0),
         })
     };
@@ -160,7 +131,7 @@ pub(super) fn is_clean(blocks: &[Block]) -> Result<bool, Cause> {
         let is_none = is_text && !is_doubtful && is_none(text);
         match (&block.kind, section_words(text)) {
             (Kind::Heading, Some(words)) => {
-                section = words.severities;
+                section = vec![words.heaviest, words.lightest];
                 none.extend(section.iter().map(|one| (*one, words.announced == Some(0))));
             }
             (Kind::Heading, None) if block.level == 1 && is_answer_title(text) => section.clear(),
@@ -183,5 +154,5 @@ pub(super) fn is_clean(blocks: &[Block]) -> Result<bool, Cause> {
 
 /// Returns whether a heading is one of a whole answer: `Round 2 findings`, `Code review`.
 fn is_answer_title(text: &str) -> bool {
-    Title::new(text) == Title::List || consists_of(text, &["review", "code plan round report"])
+    Title::new(text) == Title::List || consists_of(text, "answer answer-fillers")
 }
