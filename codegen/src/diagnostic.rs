@@ -123,8 +123,7 @@ pub fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<S
 
 /// Returns names as "`a`, `b` and `c`".
 pub fn list<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
-    let names = names.into_iter();
-    let quoted: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
         _ => quoted.concat(),

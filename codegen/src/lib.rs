@@ -55,6 +55,5 @@ pub fn check_source(name: &str, source: &str) -> Result<Machine, Diagnostics> {
 /// # Errors
 /// Returns an error if [`check_source`] does.
 pub fn generate(name: &str, source: &str) -> Result<Generated, Diagnostics> {
-    let machine = check_source(name, source)?;
-    Ok(emit::emit(&machine, source, name, true))
+    Ok(emit::emit(&check_source(name, source)?, source, name, true))
 }

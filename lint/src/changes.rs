@@ -79,8 +79,7 @@ fn run(check: &'static str, file: &PatchFile) -> Option<Finding> {
 /// pdb.set_trace()` is one line.
 fn begins_with(line: &str, statement: &str) -> bool {
     let line = line.trim_start();
-    let last = line.rsplit("; ").next().unwrap_or(line);
-    let mut rests = [line, last].into_iter();
+    let mut rests = [line, line.rsplit("; ").next().unwrap_or(line)].into_iter();
     // "debuggerTools" is another word.
     let is_whole =
         |rest: &str| statement.ends_with('(') || !rest.starts_with(char::is_alphanumeric);

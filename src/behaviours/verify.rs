@@ -250,8 +250,7 @@ pub fn failed_findings(raw: &Raw) -> Vec<Finding> {
 /// Returns the reason if no command was run: the program gives none, the loop moved meanwhile, the
 /// journal or work tree cannot be read, or a reviewer or a command started this process.
 pub fn verify(raw: &Raw, listener: &mut Listener<'_>) -> Result<Option<VerifyRun>, String> {
-    let commands = load(raw)?;
-    run(raw, &commands, listener).map_err(|refusal| refusal.to_string())
+    run(raw, &load(raw)?, listener).map_err(|refusal| refusal.to_string())
 }
 
 fn run(

@@ -92,8 +92,7 @@ pub trait SessionRecord: Serialize + DeserializeOwned + PartialEq {
         let folder = Folder::open(home).ok()?.subfolder(Self::FOLDER).ok()?;
         let name = name_of::<Self>(id);
         let found = folder.metadata(&name).ok()??;
-        let bytes = folder.read(&name, MAX_BYTES).ok()?;
-        let record = serde_json::from_slice(&bytes).ok()?;
+        let record = serde_json::from_slice(&folder.read(&name, MAX_BYTES).ok()?).ok()?;
         (!is_older(found, Self::MAX_AGE)).then_some(record)
     }
 

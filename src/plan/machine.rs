@@ -169,8 +169,7 @@ fn names(message: &str, beginning: &str) -> Option<Vec<String>> {
 }
 
 fn is_wrong_type(message: &str) -> bool {
-    let beginnings = ["invalid type", "expected ", "wanted "];
-    beginnings
+    ["invalid type", "expected ", "wanted "]
         .iter()
         .any(|beginning| message.starts_with(beginning))
 }

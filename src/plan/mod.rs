@@ -105,8 +105,7 @@ impl Extension for PlanLoop {
         if held.phase().review().is_some() {
             runner::write(held)?;
         }
-        let change = caveats::note_change(held);
-        let at_end = change.filter(|_| held.phase().is_terminal());
+        let at_end = caveats::note_change(held).filter(|_| held.phase().is_terminal());
         Ok(at_end.into_iter().collect())
     }
 

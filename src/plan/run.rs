@@ -88,8 +88,7 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
     let arguments = RunArgs::from_arg_matches(matches)?;
     if let Some(id) = &arguments.resume {
         let (held, _lock) = reopen(id)?;
-        let root = held.raw().store().root();
-        return Driver::new(program, root, &arguments)?.drive(held);
+        return Driver::new(program, held.raw().store().root(), &arguments)?.drive(held);
     }
     let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
     let (plan, topic) = start::read_plan(&loops::current_folder()?, plan)?;

@@ -148,8 +148,7 @@ fn plan_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
         });
     }
     // Without --from-draft, the plan counts as written only if it differs from this text.
-    let before = plan.filter(|_| !from_draft);
-    let digest = before.map(sha256);
+    let digest = plan.filter(|_| !from_draft).map(sha256);
 
     let subject = path.strip_prefix(store.root()).unwrap_or(&path);
     request.set("topic", topic);

@@ -88,6 +88,5 @@ fn stop_hooks(declared: &Value) -> String {
 }
 
 fn json(file: &Utf8Path) -> Value {
-    let text = files::read_to_string(file).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
+    serde_json::from_str(&files::read_to_string(file).unwrap_or_default()).unwrap_or_default()
 }

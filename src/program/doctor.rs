@@ -209,9 +209,8 @@ fn check_state_home(info: &ProgramInfo) -> Checked {
     home.check_key()?;
     let mode = folder.metadata().map_or(0, |found| found.mode());
     if mode & 0o077 != 0 {
-        let found = format!("{folder} is open to other users");
         return fail(
-            found,
+            format!("{folder} is open to other users"),
             format!(
                 "close it:\n    chmod 700 {}",
                 text::shell_word(folder.as_str())

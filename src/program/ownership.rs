@@ -66,8 +66,7 @@ pub(super) fn pause(program: &Program, id: Option<&str>) -> CommandResult {
     let info = program.info;
     loops::person_only(info, "pause", id)?;
     let (store, id) = loops::find(info, id)?;
-    let held = loops::open(program, &store, &id, Actor::Person)?;
-    loops::check_active(held.raw())?;
+    loops::check_active(loops::open(program, &store, &id, Actor::Person)?.raw())?;
     store.pause(&id, true).map_err(Failure::internal)?;
     store.log(&format!("{id} paused by the user"));
     let resume = info.command(&format!("resume {id}"));

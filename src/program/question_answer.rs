@@ -45,8 +45,7 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
 
 /// `answer`: takes the answer that the user typed in a terminal.
 pub(super) fn run(program: &Program, id: Option<&str>, label: &str) -> CommandResult {
-    let info = program.info;
-    loops::person_only(info, "answer", id)?;
+    loops::person_only(program.info, "answer", id)?;
     let held = loops::open_found(program, id)?;
     let id = held.raw().id().clone();
     let unchanged = next_action::unchanged(held.raw());

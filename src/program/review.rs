@@ -197,8 +197,7 @@ impl Review<'_> {
             // A listener that cancels does so again at the next event.
             let _ = listener(RoundEvent::Line(&line));
         }
-        let last = &self.reviewers[self.reviewers.len() - 1];
-        round::run(&prompt, last, listener)
+        round::run(&prompt, &self.reviewers[self.reviewers.len() - 1], listener)
     }
 }
 

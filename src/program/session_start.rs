@@ -184,11 +184,9 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
         let status = info.command("status");
         format!("The next stop of this session continues it. To see where it is:{status}")
     };
-    let agent = format!("{place} If the user wants it to continue: {next}");
-    let person = format!("{place} {step}\n{repairs}");
     HookOutput {
-        agent_note: Some(info.line(&agent)),
-        user_note: Some(person.trim_end().to_owned()),
+        agent_note: Some(info.line(&format!("{place} If the user wants it to continue: {next}"))),
+        user_note: Some(format!("{place} {step}\n{repairs}").trim_end().to_owned()),
         ..HookOutput::default()
     }
 }

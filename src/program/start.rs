@@ -100,8 +100,7 @@ fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
 
 /// Returns the value of a field in the arguments, unless it is a required text without words.
 fn value(table: &'static Table, field: &FieldInfo, matches: &ArgMatches) -> Option<Value> {
-    let flag = matches.get_one::<Value>(field.name).cloned();
-    let value = flag.or_else(|| {
+    let value = matches.get_one::<Value>(field.name).cloned().or_else(|| {
         text_in_words(table).filter(|words| words.name == field.name)?;
         let words: Vec<_> = matches.get_many::<String>(WORDS)?.cloned().collect();
         Some(words.join(" ").into())

@@ -54,8 +54,7 @@ pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> Co
         ("write", [file]) => {
             let file = here.join(file);
             if let Some(own) = OwnLoop::from_file(info, &file) {
-                let why = "it would go past the machine’s transitions";
-                return Err(own.refuse("state write", why));
+                return Err(own.refuse("state write", "it would go past the machine’s transitions"));
             }
             let bytes = stdin()?;
             return Ok(change("write", &file, |_| Ok(Some(bytes)))?.into());

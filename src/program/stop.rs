@@ -223,8 +223,7 @@ impl Stop<'_> {
             let action = Action::Block(message);
             return Ok(Decision { action, note: None });
         }
-        let next = next_action::describe(program, held);
-        let waits_for = text::one_line(&next.waits_for, 150);
+        let waits_for = text::one_line(&next_action::describe(program, held).waits_for, 150);
         let id = &self.found.id;
         let note = format!("reminded the agent: loop {id} waits for {waits_for}");
         Ok(Decision {

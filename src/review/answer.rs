@@ -111,8 +111,7 @@ fn without_escapes(text: &str) -> String {
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let end = part.trim_start_matches(|c| matches!(c, ' '..='?'));
-        let rest = end.strip_prefix(|c| matches!(c, '@'..='~'));
-        plain.push_str(rest.unwrap_or(end));
+        plain.push_str(end.strip_prefix(|c| matches!(c, '@'..='~')).unwrap_or(end));
     }
     plain
 }

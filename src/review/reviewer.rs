@@ -289,13 +289,11 @@ impl Session {
         match (Cause::from_process(ended), self.end) {
             (None, Some(answer)) => answer,
             (None, None) if self.has_events => {
-                let detail = "its last event is missing";
-                Err(Cause::new(CauseKind::NoOutput, detail))
+                Err(Cause::new(CauseKind::NoOutput, "its last event is missing"))
             }
-            (None, None) if ended.truncated() => {
-                let problem = format!("it is longer than {MAX_KEPT_BYTES} bytes");
-                Err(Cause::not_a_verdict(&problem))
-            }
+            (None, None) if ended.truncated() => Err(Cause::not_a_verdict(&format!(
+                "it is longer than {MAX_KEPT_BYTES} bytes"
+            ))),
             (None, None) => {
                 let answer = answer::read(&String::from_utf8_lossy(&ended.stdout));
                 answer.map_err(|cause| match cause.kind {

@@ -51,8 +51,7 @@ pub struct ReviewerSettings {
 impl ReviewerSettings {
     /// Returns the program: a name to find in PATH, or an absolute path.
     pub fn program(&self) -> &str {
-        let usual = word_of(&self.kind);
-        self.program.as_deref().unwrap_or(usual)
+        self.program.as_deref().unwrap_or(word_of(&self.kind))
     }
 
     /// Returns the problem of unusable settings, and in a second line the next step.

@@ -196,8 +196,7 @@ impl Extension for Stages {
     }
 
     fn context(&self, held: &dyn LoopHandle) -> Variables {
-        let text = text_of(held.typed());
-        std::iter::once(("instruction".to_owned(), text.into())).collect()
+        std::iter::once(("instruction".to_owned(), text_of(held.typed()).into())).collect()
     }
 }
 

@@ -30,8 +30,7 @@ pub(crate) fn stage_question(raw: &Raw) -> Result<Asked, String> {
         let line = text::one_line(&text::strip_hidden(&option.label), MAX_LABEL_CHARS);
         let label = line.replace('`', "'").trim().to_owned();
         if !label.is_empty() && options.iter().all(|known| known.label != label) {
-            let action = summary.mapped_action(&option.label);
-            let transition = transition(&label, action);
+            let transition = transition(&label, summary.mapped_action(&option.label));
             options.push(Answer::new(label, transition).description(&option.description));
         }
     }
@@ -161,8 +160,7 @@ pub(crate) fn record_answer(held: &mut AnyLoop, next: &Transition) -> Result<(),
         if let Some(question) = question.filter(|_| phase == Phase::Asking) {
             // The same question is answered from this record.
             let mut answers = held.fields().asked.clone();
-            let key = answer_key(Pipeline(held.raw()), &question);
-            answers.insert(key, json!(value));
+            answers.insert(answer_key(Pipeline(held.raw()), &question), json!(value));
             held.set_asked(&answers)?;
             if matches!(next, Transition::Tell { .. }) {
                 open.answer = Some(json!({ "question": question.question, "answer": value }));

@@ -154,8 +154,7 @@ impl Pipeline<'_> {
 
     /// Returns the newest summary of each round and stage.
     pub(crate) fn kept_summaries(self) -> Summaries {
-        let counted = self.counted_summaries().into_iter();
-        let kept = counted.filter_map(|one| {
+        let kept = self.counted_summaries().into_iter().filter_map(|one| {
             let (summary, _) = self.kept_summary(&one.digest)?;
             Some(((one.round, summary.stage), summary))
         });

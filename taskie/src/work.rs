@@ -165,8 +165,7 @@ pub(crate) fn is_changed(raw: &Raw, directory: &Directory) -> bool {
         return !plan.is_ok_and(|plan| sha256(&plan.text) == reviewed);
     }
     let current = reviewed_digests(directory);
-    let reviewed = raw.text("reviewed");
-    reviewed.split_whitespace().any(|entry| {
+    raw.text("reviewed").split_whitespace().any(|entry| {
         let name = entry.split_inclusive(':').next().unwrap_or_default();
         let mut current = current.split(' ');
         current.any(|now| now.starts_with(name) && now != entry)

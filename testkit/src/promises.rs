@@ -158,9 +158,8 @@ pub(crate) fn input(walk: &Walk) -> Result<String> {
     for hook in HOOKS.split(' ') {
         for (name, input) in inputs {
             let place = format!("`hook {hook}` with {name}");
-            let call = || walk.project.hook(hook, input);
             let output = walk
-                .unchanged(&walk.states[0], call)
+                .unchanged(&walk.states[0], || walk.project.hook(hook, input))
                 .with_context(|| place.clone())?;
             let answer = output.answer().with_context(|| place.clone())?;
             let is_approved = hook != "stop" || answer["decision"] == "approve";

@@ -65,8 +65,7 @@ pub(crate) fn run() -> miette::Result<ExitCode> {
     let name = format!("claudex-loop-{target}.tar.gz");
     let archive = folder.join(&name);
     pack(&root, &programs, &licences, "gzip -9n", &archive)?;
-    let packed = fs::read(archive).into_diagnostic()?;
-    let digest = Sha256::digest(packed);
+    let digest = Sha256::digest(fs::read(archive).into_diagnostic()?);
     let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     let sums = format!("{digits}  {name}\n");
     fs::write(folder.join("SHA256SUMS"), &sums).into_diagnostic()?;

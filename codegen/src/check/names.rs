@@ -104,8 +104,7 @@ impl<'m> Check<'m> {
     ) -> Option<&'k Named<T>> {
         let found = Named::find(known, name);
         if found.is_none() {
-            let names = known.iter().map(|part| part.name.as_str());
-            self.unknown(code, name, names);
+            self.unknown(code, name, known.iter().map(|part| part.name.as_str()));
         }
         found
     }

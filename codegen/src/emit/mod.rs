@@ -42,8 +42,7 @@ pub(crate) fn emit(machine: &Machine, source: &str, file: &str, commands: bool) 
 pub(crate) fn templates(machine: &Machine) -> Vec<(TemplateKind, String, Range<usize>)> {
     let starts = machine.modes.iter().flat_map(|mode| &mode.message);
     let phases = machine.phases.iter().flat_map(|phase| &phase.message);
-    let entries = machine.transitions.iter();
-    let messages = phases.chain(entries.flat_map(|entry| &entry.message));
+    let messages = phases.chain(machine.transitions.iter().flat_map(|entry| &entry.message));
     let reviews = machine.behaviours().filter_map(Behaviour::review);
     let prompts = reviews.flat_map(|review| &review.prompt);
     let personas = machine.personas.iter().map(|persona| &persona.prompt);

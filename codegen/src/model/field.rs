@@ -90,8 +90,7 @@ pub enum Constant {
 }
 
 fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    let count = i64::deserialize(deserializer)?;
-    u64::try_from(count).map_err(D::Error::custom)
+    u64::try_from(i64::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 impl FieldKind {
@@ -110,10 +109,9 @@ impl Field {
     /// Returns the value that a document has as null, which is the stored form of a phase.
     pub(crate) fn null(&self, machine: &Machine) -> Option<Constant> {
         match (&self.kind, &**self.null.as_ref()?) {
-            (FieldKind::Engine(_), Constant::Text(name)) => {
-                let phase = Named::find(&machine.phases, name)?;
-                Some(Constant::Text(phase.stored_name().to_owned()))
-            }
+            (FieldKind::Engine(_), Constant::Text(name)) => Some(Constant::Text(
+                Named::find(&machine.phases, name)?.stored_name().to_owned(),
+            )),
             (_, value) => Some(value.clone()),
         }
     }

@@ -169,8 +169,7 @@ impl<'t> Parser<'t> {
             return self.unexpected("a comparison sign", &help);
         };
         let right = self.operand()?;
-        let comparison = Comparison { left, sign, right };
-        Ok(Guard::Compare(Box::new(comparison)))
+        Ok(Guard::Compare(Box::new(Comparison { left, sign, right })))
     }
 
     /// Parses the right side of a comparison.

@@ -40,10 +40,9 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
         .strip_prefix("transitions.")
         .filter(|_| error.ends_with("a sequence"))
     {
-        let message = format!("`{path}` must have two brackets");
         return (
             "wrong_type",
-            message,
+            format!("`{path}` must have two brackets"),
             Some(format!("write `[[transitions.{name}]]`")),
         );
     }

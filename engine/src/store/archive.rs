@@ -79,8 +79,7 @@ impl Store {
     }
 
     fn listed_in_archive(&self, id: &LoopId) -> Option<ListedLoop> {
-        let store = self.archived_store(id);
-        store.list_each([id.clone()]).next()
+        self.archived_store(id).list_each([id.clone()]).next()
     }
 
     /// Returns the archived loops that are not over, newest first.

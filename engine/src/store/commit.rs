@@ -133,8 +133,7 @@ impl Store {
             .filter(is_of_machine)
             .ok_or_else(|| ErrorKind::InvalidData.into())
             .or_io("find a change of this machine in", &path)?;
-        let session = newest.field(names.session).and_then(Json::as_str);
-        self.refuse_active(id, session, None)?;
+        self.refuse_active(id, newest.field(names.session).and_then(Json::as_str), None)?;
         self.keep_replaced(id, &bytes)?;
         set_engine_field(&mut newest.fields, names.root, self.root.as_str());
         let change = Change {

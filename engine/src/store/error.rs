@@ -150,10 +150,9 @@ impl StoreError {
 impl Store {
     pub(super) fn no_loop(&self, id: &LoopId) -> StoreError {
         let archived = self.archived_store(id).open_folder().is_ok();
-        let below = if archived { ARCHIVE } else { "" };
         StoreError::NotFound {
             id: id.to_string(),
-            folder: self.folder.join(below),
+            folder: self.folder.join(if archived { ARCHIVE } else { "" }),
             archived,
         }
     }

@@ -79,8 +79,7 @@ impl Store {
             return Err(self.foreign_journal(id, NOT_WRITTEN));
         };
         if let Some(original) = sealer.find_original(&self.top) {
-            let why = format!("this folder is a copy of {original}");
-            return Err(self.foreign_journal(id, why));
+            return Err(self.foreign_journal(id, format!("this folder is a copy of {original}")));
         }
         Ok(known.insert(Arc::new(sealer)).clone())
     }
@@ -268,8 +267,7 @@ impl Journal for Store {
     fn list(&self) -> BTreeSet<LoopId> {
         let names = self.names_in(&self.folder).into_iter();
         let id = |name: String| {
-            let name = self.document_stem(&name).unwrap_or(&name);
-            LoopId::parse(name, self.spec.ids).ok()
+            LoopId::parse(self.document_stem(&name).unwrap_or(&name), self.spec.ids).ok()
         };
         names.filter_map(id).collect()
     }

@@ -134,6 +134,5 @@ fn split(line: &[u8]) -> Option<(&[u8], &str)> {
     let (json, seal) = line
         .strip_suffix(b"\n")?
         .split_last_chunk::<SEAL_DIGITS>()?;
-    let json = json.strip_suffix(b"\t")?;
-    Some((json, std::str::from_utf8(seal).ok()?))
+    Some((json.strip_suffix(b"\t")?, std::str::from_utf8(seal).ok()?))
 }

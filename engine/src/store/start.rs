@@ -82,11 +82,10 @@ impl Store {
             .started
             .and_then(|field| document?.text(field)?.parse::<Timestamp>().ok())
             .map_or(beginning.now, |began| began.min(beginning.now));
-        let what = if import.is_some() { "import" } else { "start" };
         let change = Change {
             to: fields.get(names.phase).map(to_plain),
             begins_visit: true,
-            ..Change::new(what, by)
+            ..Change::new(if import.is_some() { "import" } else { "start" }, by)
         };
         set_engine_field(&mut fields, names.id, id.as_str());
         set_engine_field(&mut fields, names.session, beginning.session.as_str());

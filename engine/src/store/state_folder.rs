@@ -210,7 +210,6 @@ impl Store {
         let path = self.folder.join(name);
         let lock = Lock::take(&folder, name, LOCK_TIMEOUT).or_io("lock", &path)?;
         let busy = || format!("{} is still held after {LOCK_TIMEOUT:?}", printable(path));
-        let lock = lock.ok_or_else(|| StoreError::Busy(busy()))?;
-        Ok((folder, lock))
+        Ok((folder, lock.ok_or_else(|| StoreError::Busy(busy()))?))
     }
 }

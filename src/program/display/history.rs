@@ -40,8 +40,7 @@ impl LoopHistory {
 
     /// Reads the journal of a loop. An unreadable one counts as empty.
     pub(super) fn read(raw: &Raw) -> Self {
-        let entries = raw.journal().unwrap_or_default();
-        Self::new(raw.table(), entries)
+        Self::new(raw.table(), raw.journal().unwrap_or_default())
     }
 
     pub(super) fn changes(&self) -> impl DoubleEndedIterator<Item = &ChangeEntry> {

@@ -118,8 +118,7 @@ fn review(raw: &Raw, past: &LoopHistory, settings: &Settings) -> Option<Json> {
     let has_begun = raw.phase_info().review().is_some() || !past.runs.is_empty();
     let last = past.runs.last().map(|run| run.began.reviewer.clone());
     let chosen = || {
-        let root = raw.store().root();
-        let chosen = reviewers::choose(None, Some((raw, spec)), settings, root);
+        let chosen = reviewers::choose(None, Some((raw, spec)), settings, raw.store().root());
         Some(chosen.ok()?.remove(0).shown)
     };
     Some(json!({

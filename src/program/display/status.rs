@@ -54,8 +54,7 @@ pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandR
         return Ok(Exit::Complete);
     }
     if all.is_empty() && problems.is_empty() {
-        let mode = info.table.modes.first().map_or("start", |mode| mode.name);
-        let start = info.start(mode);
+        let start = info.start(info.table.modes.first().map_or("start", |mode| mode.name));
         let line = format!("This project has no loops. Start one with:{start}");
         out::line(&line);
         if !folders.list(Store::archived).is_empty() {

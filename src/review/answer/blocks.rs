@@ -144,8 +144,7 @@ fn lines(answer: &str) -> Vec<Block> {
     let mut columns = Vec::new();
     for (event, range) in Parser::new_ext(answer, Options::ENABLE_TABLES).into_offset_iter() {
         let first = line_at(range.start);
-        let last = line_at(range.end.saturating_sub(1)).max(first);
-        let block = &mut lines[first..=last];
+        let block = &mut lines[first..=line_at(range.end.saturating_sub(1)).max(first)];
         // In the first line of an item, other Markdown is text.
         let is_free = block[0].kind == Kind::Text;
         match event {

@@ -100,8 +100,7 @@ impl Reader {
         self.walk(&block.below, &mut inner)?;
         let has_title = inner.titles.len() > context.titles.len();
         if has_title && !inner.is_told && !inner.says_none {
-            let title = inner.titles.pop().unwrap_or_default();
-            self.add(None, &title, &mut inner);
+            self.add(None, &inner.titles.pop().unwrap_or_default(), &mut inner);
         }
         if self.findings.len() - before < inner.announced {
             return Err(missing(block.line));
@@ -271,8 +270,7 @@ impl Reader {
         finding.file = finding.file.or_else(|| context.file.clone());
         self.findings.push(finding);
         context.is_told = true;
-        let titles = context.titles.clone();
-        self.hang(self.findings.len() - 1, &titles, context);
+        self.hang(self.findings.len() - 1, &context.titles.clone(), context);
     }
 
     /// Adds lines to a finding. One may state its severity. A heavier one counts in any case.

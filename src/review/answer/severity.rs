@@ -272,6 +272,5 @@ pub(super) fn is_severity_name(text: &str) -> bool {
 pub(super) fn stated_severity(line: &str) -> Option<Severity> {
     let (name, severity) = line.split_once(':')?;
     let is_stated = is_severity_name(name);
-    let severity = severity.split(['(', '|', '\u{2013}', '\u{2014}']).next()?;
-    severity_in(severity).filter(|_| is_stated)
+    severity_in(severity.split(['(', '|', '\u{2013}', '\u{2014}']).next()?).filter(|_| is_stated)
 }

@@ -99,8 +99,7 @@ fn nearest(git: &Git) -> Result<(Option<String>, Option<String>), WorktreeError>
     let mut fewest = i32::MAX;
     for (name, may_contain_head) in candidates(git)? {
         let limit = format!("--max-count={fewest}");
-        let without = format!("^{name}");
-        let counted = git.lines("rev-list --count", &[&limit, "HEAD", &without])?;
+        let counted = git.lines("rev-list --count", &[&limit, "HEAD", &format!("^{name}")])?;
         let count = counted.parse().unwrap_or(fewest);
         if count >= fewest || count == 0 && !may_contain_head {
             continue;

@@ -93,8 +93,7 @@ pub(super) fn write(
     }
     let without_diff = changed.iter().filter(|one| !diffs.contains_key(&one.path));
     left_out.extend(without_diff.map(with_size));
-    let head = head(&snapshot.tree, base, changed, &left_out);
-    Ok(head + &diffs.into_values().collect::<String>())
+    Ok(head(&snapshot.tree, base, changed, &left_out) + &diffs.into_values().collect::<String>())
 }
 
 fn head(tree: &str, base: &Base, changed: &[ChangedFile], left_out: &[String]) -> String {

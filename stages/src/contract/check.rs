@@ -23,8 +23,7 @@ impl Reader<'_> {
         };
         let context = file::context(text);
         if context.is_none() {
-            let place = Place::from_byte(text, text.len());
-            self.add_at(Rule::NoContext, place, "");
+            self.add_at(Rule::NoContext, Place::from_byte(text, text.len()), "");
         }
         self.keys = yaml::read(&text[..end], self)?;
         let named_stage = self.check_stage();
@@ -32,8 +31,7 @@ impl Reader<'_> {
         let status: Option<Status> = self.require("status");
         let artifacts = self.check_artifacts();
         let summary: Option<String> = self.require("summary");
-        let written = self.require("flags").unwrap_or_default();
-        let flags = Flags::read(stage, written, self);
+        let flags = Flags::read(stage, self.require("flags").unwrap_or_default(), self);
         let stage = stage?;
         self.check_dispatch(stage, &flags);
         let mut summary = Summary {
@@ -91,8 +89,7 @@ impl Reader<'_> {
         if number.is_some() && by_number.is_none() {
             self.add(Rule::StageRange, "/stage_number", "");
         }
-        let by_name = Stage::all().find(|stage| name == Some(stage.to_string()));
-        let stage = by_number.or(by_name);
+        let stage = by_number.or(Stage::all().find(|stage| name == Some(stage.to_string())));
         let expected = stage.map_or("a stage".to_owned(), |stage| stage.to_string());
         self.expect(Rule::StageName, "/stage", expected, name);
         let expected = stage?.checkpoint().to_owned();
@@ -164,8 +161,7 @@ impl Reader<'_> {
         let is_exit = !is_written || pause == Some(PauseType::ExitCli);
         for flag in ["question_context", "next_action_map"] {
             if is_exit && self.has_flag(flag) {
-                let path = format!("/flags/{flag}");
-                self.add(Rule::QuestionStray, &path, "");
+                self.add(Rule::QuestionStray, &format!("/flags/{flag}"), "");
             }
         }
     }
@@ -198,8 +194,7 @@ impl Reader<'_> {
         };
         let is_allowed = stages.contains(&stage.number());
         if !is_allowed {
-            let detail = format!("found {action}");
-            self.add(Rule::ActionStage, path, &detail);
+            self.add(Rule::ActionStage, path, &format!("found {action}"));
         }
         is_allowed
     }

@@ -114,8 +114,7 @@ impl Flags {
             _ => 0,
         };
         let expected = self.thinkdeep_expected.unwrap_or_else(by_mode);
-        let share = self.thinkdeep_completion_pct?;
-        (expected > 0).then_some((expected, share))
+        (expected > 0).then_some((expected, self.thinkdeep_completion_pct?))
     }
 }
 

@@ -79,8 +79,7 @@ pub fn read(bytes: &[u8], project: Option<&Utf8Path>, dispatch: Option<&Dispatch
         _ if bytes.len() > MAX_BYTES => reader.fail(Rule::TooLarge, Place::START, ""),
         Ok(text) => reader.read(&file::unwrap(text)),
         Err(error) => {
-            let text = String::from_utf8_lossy(text);
-            let place = Place::from_byte(&text, error.valid_up_to());
+            let place = Place::from_byte(&String::from_utf8_lossy(text), error.valid_up_to());
             reader.fail(Rule::NotUtf8, place, "")
         }
     };

@@ -24,8 +24,7 @@ macro_rules! words {
                 let is_written = |one: &&Self| plain(&one.to_string()) == plain(&written);
                 let found = Self::VARIANTS.iter().find(is_written);
                 let words = <Self as strum::VariantNames>::VARIANTS;
-                let unknown = || serde::de::Error::unknown_variant(&written, words);
-                found.copied().ok_or_else(unknown)
+                found.copied().ok_or_else(|| serde::de::Error::unknown_variant(&written, words))
             }
         }
     )+};

@@ -39,8 +39,7 @@ pub(crate) fn all() -> Vec<Command> {
         let about = lines.find_map(|line| line.strip_prefix("description: "))?;
         Some((name, about.trim_matches('\'')))
     });
-    let others = OTHERS.lines().filter_map(|line| line.split_once(": "));
-    let all = slash.chain(others);
+    let all = slash.chain(OTHERS.lines().filter_map(|line| line.split_once(": ")));
     all.map(|(name, about)| command(name, about)).collect()
 }
 
@@ -161,8 +160,7 @@ impl Call {
 
     fn refuse_agent(&self) -> Result<(), Failure> {
         let is_loop = |id: &&str| loops::find(self.info, Some(id)).is_ok();
-        let id = self.first().filter(is_loop);
-        loops::person_only(self.info, &self.name, id)
+        loops::person_only(self.info, &self.name, self.first().filter(is_loop))
     }
 
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
@@ -184,10 +182,9 @@ impl Call {
     }
 
     fn beginning(&self, id: LoopId) -> Beginning {
-        let session = self.caller.session.as_deref().unwrap_or(UNKNOWN);
         Beginning {
             id: Some(id),
-            ..Beginning::now(session)
+            ..Beginning::now(self.caller.session.as_deref().unwrap_or(UNKNOWN))
         }
     }
 
@@ -223,15 +220,13 @@ impl Call {
         let failure = |problem| {
             let subject =
                 format!("plan {id}: {name} was recorded, but the work after it failed: {problem}");
-            let failure = Failure::refuse(subject, "make room or the folder writable");
-            failure.exiting(Exit::Internal)
+            Failure::refuse(subject, "make room or the folder writable").exiting(Exit::Internal)
         };
         entered::record(now.raw()).map(drop).map_err(failure)
     }
 
     fn directory(&self, held: &AnyLoop) -> Result<Directory, Failure> {
-        let directory = stops::directory(held.raw());
-        directory.map_err(|error| self.unreadable(&error))
+        stops::directory(held.raw()).map_err(|error| self.unreadable(&error))
     }
 
     fn unreadable(&self, error: &std::io::Error) -> Failure {

@@ -88,8 +88,7 @@ fn parse_start(call: &Call) -> Result<Start, Failure> {
             let problem = format!(
                 "expected max_reviews=0 to {MAX_REVIEWS}, or tdd=true or false, found “{found}”"
             );
-            let help = "without these words it is max_reviews=8 tdd=false";
-            return Err(call.usage(problem, help));
+            return Err(call.usage(problem, "without these words it is max_reviews=8 tdd=false"));
         }
         rest = after.trim_start();
     }
@@ -127,8 +126,7 @@ pub(super) fn continue_plan(call: &Call) -> CommandResult {
             Some(held) => {
                 take_over(call, held)?;
                 // A kill may have come between the document and the rest of the entry.
-                let taken_up = entered::record_taken_up(held.raw());
-                taken_up.map_err(|why| {
+                entered::record_taken_up(held.raw()).map_err(|why| {
                     Failure::refuse(format!("plan {}: {why}", plan.id), "try again")
                 })?;
             }
@@ -158,6 +156,5 @@ fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
         return Ok(());
     }
     ownership::check_consent(call.info, id)?;
-    let held = call.open(call.actor)?;
-    ownership::adopt_held(held.raw())
+    ownership::adopt_held(call.open(call.actor)?.raw())
 }

@@ -30,8 +30,7 @@ pub(super) fn begin(call: &Call) -> CommandResult {
             tdd: call.name == "complete-task-tdd",
         }
     };
-    let now = call.take(held, transition)?;
-    call.print_instruction(&now)
+    call.print_instruction(&call.take(held, transition)?)
 }
 
 /// Returns whether a plan is at the command's phase. Refuses any other phase except standalone.

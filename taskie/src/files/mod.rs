@@ -94,8 +94,7 @@ impl Directory {
             if let Some(name) = Name::parse(entry).filter(|_| found.kind.is_file())
                 && !matches!(name, Name::State | Name::PostReview(..))
             {
-                let text = read_text(folder, entry, found.size);
-                directory.add(entry, name, text);
+                directory.add(entry, name, read_text(folder, entry, found.size));
             }
         }
         directory.entries = entries;
@@ -122,9 +121,8 @@ impl Directory {
                 self.task_files.extend(file.map(|file| (number, file)));
             }
             (review, Ok(text)) => {
-                let verdict = verdict(&text);
                 self.verdicts
-                    .extend(verdict.map(|is_pass| (review, is_pass)));
+                    .extend(verdict(&text).map(|is_pass| (review, is_pass)));
             }
         }
     }

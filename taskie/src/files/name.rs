@@ -59,8 +59,7 @@ impl Name {
         if let Some(fixed) = fixed.find(|fixed| fixed.to_string() == name) {
             return Some(fixed);
         }
-        let stem = name.strip_suffix(".md")?;
-        let (of, number) = stem.rsplit_once('-')?;
+        let (of, number) = name.strip_suffix(".md")?.rsplit_once('-')?;
         let number = parse_number(number)?;
         if of == "task" {
             return Some(Self::Task(number));

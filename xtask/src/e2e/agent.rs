@@ -156,8 +156,7 @@ impl Rule {
 }
 
 fn regex<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Regex>, D::Error> {
-    let source = String::deserialize(deserializer)?;
-    Regex::new(&source)
+    Regex::new(&String::deserialize(deserializer)?)
         .map(Some)
         .map_err(serde::de::Error::custom)
 }

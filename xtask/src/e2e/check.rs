@@ -33,10 +33,7 @@ fn check_loop(check: &Check, home: &Home) -> miette::Result<()> {
     if let Some(count) = check.loops {
         equal("the number of loops", &loops.len(), &count)?;
     }
-    let newest = || {
-        let newest = loops.last();
-        newest.ok_or_else(|| miette!("no loop was started"))
-    };
+    let newest = || loops.last().ok_or_else(|| miette!("no loop was started"));
     let phase = check.phase.iter().map(|phase| ("phase", phase));
     let fields = check.fields.iter().map(|(name, value)| (&**name, value));
     for (name, value) in phase.chain(fields) {
@@ -49,8 +46,7 @@ fn check_loop(check: &Check, home: &Home) -> miette::Result<()> {
     }
     if let Some(transitions) = &check.transitions {
         let [id, _] = newest()?;
-        let journal = home.ask(program, &["journal", id, "--json"])?;
-        let found = transitions_in(&journal).join(" ");
+        let found = transitions_in(&home.ask(program, &["journal", id, "--json"])?).join(" ");
         equal("the transitions", &found, &transitions.join(" "))?;
     }
     Ok(())
@@ -99,8 +95,7 @@ fn check_file(check: &FileCheck, project: &Path) -> miette::Result<()> {
         let exists = fs_err::symlink_metadata(&path).is_ok();
         return equal(&format!("{subject} exists"), &exists, &false);
     }
-    let bytes = fs_err::read(&path).into_diagnostic()?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let text = String::from_utf8_lossy(&fs_err::read(&path).into_diagnostic()?).into_owned();
     contains(&subject, &text, &check.has, &check.lacks)?;
     let whole = check.is.as_ref();
     whole.map_or(Ok(()), |whole| equal(&subject, &text, whole))

@@ -26,8 +26,7 @@ impl Pins {
 
 /// Returns Claude Code of this version, and installs it if it is missing.
 pub(super) fn claude_code(target: &Path, version: &str) -> miette::Result<PathBuf> {
-    let modules = install(target, "@anthropic-ai/claude-code", version)?;
-    Ok(modules.join(".bin/claude"))
+    Ok(install(target, "@anthropic-ai/claude-code", version)?.join(".bin/claude"))
 }
 
 /// Returns the native program of Codex, without npm's wrapper, and installs it if it is missing.

@@ -33,8 +33,7 @@ impl Conversation {
 
     /// Returns the first failure of the script.
     pub(super) fn failure(&self) -> Option<String> {
-        let exchanges = self.lock();
-        exchanges.iter().find_map(|it| it.reply.clone().err())
+        self.lock().iter().find_map(|it| it.reply.clone().err())
     }
 
     /// Renders the conversation for a terminal.

@@ -79,8 +79,7 @@ pub(crate) fn run(options: &Options) -> miette::Result<ExitCode> {
     for scenario in &scenarios {
         let clients = scenario.clients.as_deref().unwrap_or(&[Age::Newest]);
         for age in clients {
-            let needs_codex = !scenario.codex.is_empty();
-            let codex = needs_codex.then(|| clients::codex(&target, &pins.codex));
+            let codex = (!scenario.codex.is_empty()).then(|| clients::codex(&target, &pins.codex));
             rows.push(Row {
                 scenario,
                 label: format!("{}-{age:?}", scenario.name).to_lowercase(),

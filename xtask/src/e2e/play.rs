@@ -67,10 +67,7 @@ impl Stage {
         let folder = self.folder.join(&row.label);
         let conversation = Arc::new(Conversation::default());
         let play = Play::begin(self, row, folder.clone(), &conversation);
-        let result = play.and_then(|mut play| {
-            let played = play.run_steps();
-            played.and(play.end())
-        });
+        let result = play.and_then(|mut play| play.run_steps().and(play.end()));
         if result.is_ok() && !self.keep {
             let _ = fs_err::remove_dir_all(&folder);
         }

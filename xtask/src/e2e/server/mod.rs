@@ -95,8 +95,7 @@ impl Server {
             .with_state(Arc::clone(&stage));
         std::thread::spawn(move || {
             runtime.block_on(async {
-                let listener = tokio::net::TcpListener::from_std(listener)?;
-                axum::serve(listener, router).await
+                axum::serve(tokio::net::TcpListener::from_std(listener)?, router).await
             })
         });
         Ok(Self { address, stage })
@@ -149,8 +148,7 @@ async fn exchange(stage: &Stage, session: &str, body: &[u8], protocol: &Protocol
     }
     if let Some(status) = reply.status {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let kind = [(CONTENT_TYPE, "application/json")];
-        return (status, kind, reply.body).into_response();
+        return (status, [(CONTENT_TYPE, "application/json")], reply.body).into_response();
     }
     let model = request["model"].as_str().unwrap_or_default();
     let number = stage.answers.fetch_add(1, Ordering::Relaxed);
