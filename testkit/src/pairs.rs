@@ -123,7 +123,7 @@ fn type_of(name: &str) -> String {
 /// the whole set only, because the engine is built again for it.
 pub(crate) fn run(walk: &Walk) -> Result<String> {
     if std::env::var_os("CLAUDEX_TESTKIT").is_none_or(|much| much != "whole") {
-        return Ok("left out: CLAUDEX_TESTKIT is not `whole`".to_owned());
+        return Ok("left out: set CLAUDEX_TESTKIT=whole to run it".to_owned());
     }
     let name = &*walk.machine.name;
     let package = walk.kit.file.with_file_name(".").canonicalize()?;

@@ -109,9 +109,10 @@ impl Field {
     /// Returns the value that a document has as null, which is the stored form of a phase.
     pub(crate) fn null(&self, machine: &Machine) -> Option<Constant> {
         match (&self.kind, &**self.null.as_ref()?) {
-            (FieldKind::Engine(_), Constant::Text(name)) => Some(Constant::Text(
-                Named::find(&machine.phases, name)?.stored_name().to_owned(),
-            )),
+            (FieldKind::Engine(_), Constant::Text(name)) => {
+                let phase = Named::find(&machine.phases, name)?;
+                Some(Constant::Text(phase.stored_name().to_owned()))
+            }
             (_, value) => Some(value.clone()),
         }
     }

@@ -36,15 +36,11 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
         let message = format!("`{path}` must be a table of one behaviour");
         return ("wrong_type", message, Some(help.to_owned()));
     }
-    if let Some(name) = path
-        .strip_prefix("transitions.")
-        .filter(|_| error.ends_with("a sequence"))
-    {
-        return (
-            "wrong_type",
-            format!("`{path}` must have two brackets"),
-            Some(format!("write `[[transitions.{name}]]`")),
-        );
+    let transition = path.strip_prefix("transitions.");
+    let transition = transition.filter(|name| !name.contains('.'));
+    if transition.is_some() && error.ends_with("expected a sequence") {
+        let message = format!("`{path}` must have two brackets");
+        return ("wrong_type", message, Some(format!("write `[[{path}]]`")));
     }
     match error.strip_prefix("missing field ") {
         Some(key) => ("missing_key", format!("missing key {key}{in_path}"), None),

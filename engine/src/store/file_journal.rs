@@ -109,6 +109,7 @@ impl Store {
             .or_io("read", &path)?
             .ok_or_else(|| self.foreign_journal(id, "a line of its journal was changed"))?;
         match lines.last().map_or(0, |line| line.end) {
+            0 if length == 0 => Err(self.foreign_journal(id, "its journal is empty")),
             0 => Err(self.foreign_journal(id, NOT_WRITTEN)),
             end if end < mark.bytes => Err(self.foreign_journal(id, "its journal lost lines")),
             _ => Ok(Some(SealedJournal {
