@@ -60,7 +60,7 @@ macro_rules! behaviours {
         $(
             $(#[$doc])*
             #[derive(Debug, Clone, Deserialize, Serialize)]
-            #[serde(deny_unknown_fields)]
+            #[serde(deny_unknown_fields, expecting = "a table")]
             pub(crate) struct $name {
                 $($(#[$attr])* pub(crate) $key: $type,)*
                 $($(#[$other_attr])* pub(crate) $other: $other_type,)*
@@ -151,7 +151,7 @@ behaviours! {
 
 /// A transition that an outcome or an answer takes, with constants for its arguments.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Call {
     pub(crate) then: At<String>,
     #[serde(default, deserialize_with = "tables::entries")]
@@ -175,7 +175,7 @@ fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Call>, D::Err
 
 /// One of a question's `options`, with the transition that it takes.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Choice {
     pub(crate) label: At<Label>,
     description: Option<At<Label>>,

@@ -10,7 +10,7 @@ use super::{At, AtStart, EngineField, Machine, Named};
 
 /// `fields.x`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Field {
     /// The kind of its value, from the one key that declares it.
     #[serde(skip_deserializing)]

@@ -8,7 +8,7 @@ use super::{Actor, At, Behaviour, Constant, Focus, Named};
 
 /// `[modes.x]`: a way to start a loop.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Mode {
     pub(crate) start: At<String>,
     /// The initial values that only this mode has.
@@ -25,7 +25,7 @@ pub(crate) struct Mode {
 
 /// `[phases.x]`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Phase {
     stored: Option<Word>,
     #[serde(default)]
@@ -51,7 +51,7 @@ impl Named<Phase> {
 
 /// `[personas.x]`: a reviewer in the rounds of every phase that does not name its own.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Persona {
     /// The name in titles and tables.
     label: String,

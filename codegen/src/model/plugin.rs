@@ -8,7 +8,7 @@ use super::{Actor, At, Entry, Machine, Mode, Named};
 
 /// `[plugin]`: the plugin of a client whose hooks and slash commands call the machine's program.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Plugin {
     /// The name that slash commands and lines for users begin with.
     name: At<PluginName>,
@@ -24,7 +24,7 @@ pub(crate) struct Plugin {
 
 /// `[plugin.commands.x]`: the text of a slash command.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct PluginCommand {
     #[serde(default)]
     doc: String,

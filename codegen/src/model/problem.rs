@@ -36,11 +36,15 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
         let message = format!("`{path}` must be a table of one behaviour");
         return ("wrong_type", message, Some(help.to_owned()));
     }
-    let transition = path.strip_prefix("transitions.");
-    let transition = transition.filter(|name| !name.contains('.'));
-    if transition.is_some() && error.ends_with("expected a sequence") {
-        let message = format!("`{path}` must have two brackets");
-        return ("wrong_type", message, Some(format!("write `[[{path}]]`")));
+    let part = path.split_once('.').filter(|(_, name)| !name.contains('.'));
+    let header = match (part, error.strip_prefix("invalid type: map, expected a ")) {
+        (Some(("transitions", _)), Some("sequence")) => format!("[[{path}]]"),
+        (Some(("phases" | "modes", _)), Some("string")) => format!("[{path}]"),
+        _ => String::new(),
+    };
+    if !header.is_empty() {
+        let message = format!("`{path}` has the wrong brackets");
+        return ("wrong_type", message, Some(format!("write `{header}`")));
     }
     match error.strip_prefix("missing field ") {
         Some(key) => ("missing_key", format!("missing key {key}{in_path}"), None),

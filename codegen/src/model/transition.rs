@@ -10,7 +10,7 @@ use super::{Actor, At, Constant, Evidence, FieldKind, Guard, Named, Turn, Update
 
 /// One `[[transitions.x]]` entry.
 #[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 pub struct Transition {
     /// The sources, with `*` resolved by the parser.
     #[serde(deserialize_with = "many")]
@@ -68,7 +68,7 @@ fn target<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<At<String
 
 /// One argument of a transition.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table")]
 pub struct Argument {
     /// The type, never data or a field of the engine.
     #[serde(skip_deserializing)]
