@@ -129,7 +129,7 @@ pub fn run(raw: &Raw, command: &str) -> Result<Observed<RunState>, Refusal> {
     let exit = command_runs::run(raw, configured, &folder, &log, &mut check_interrupted);
     if check_interrupted().is_break() {
         let error = io::Error::other("it was ended with the stop");
-        return Err(cannot_observe(&name)(error));
+        return Err(cannot_observe(&format!("the result of {name}"))(error));
     }
     let seen = if exit.has_passed() {
         RunState::Passed

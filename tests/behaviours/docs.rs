@@ -57,8 +57,7 @@ fn every_example_is_a_valid_machine() {
         }
     }
     for name in behaviours() {
-        let heading = format!("\n## {name}\n");
-        assert!(document.contains(&heading), "{name}");
+        assert!(document.contains(&format!("\n## {name}\n")), "{name}");
     }
 }
 

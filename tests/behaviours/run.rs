@@ -43,9 +43,8 @@ fn status_zero_has_passed_and_the_log_is_kept() {
     let project = building("pwd; echo oh >&2");
     assert_eq!(project.stop(), "moved promote built\nends true\n");
     let root = project.root().canonicalize().unwrap();
-    let log = fs::read_to_string(project.loop_file("run-build.log")).unwrap();
     assert_eq!(
-        log,
+        fs::read_to_string(project.loop_file("run-build.log")).unwrap(),
         format!("{}\n\n----- stderr -----\noh\n", root.display())
     );
     let journal = project.journal();
@@ -94,8 +93,7 @@ fn signal_and_deadline_are_failures() {
         "-c",
         "echo $$ >> pids; exec sleep 600",
     ]);
-    let message = project.stop();
-    has(&message, "\nbuild: ended after 3s (2 of 3).\n");
+    has(&project.stop(), "\nbuild: ended after 3s (2 of 3).\n");
     assert!(!is_alive(&lines(&project, "pids", 1)[0]));
     assert!(
         !project.loop_file("run-build.log").exists(),
@@ -106,10 +104,9 @@ fn signal_and_deadline_are_failures() {
 #[test]
 fn missing_command_waits_and_names_its_table() {
     let project = Project::start("run", "");
-    let file = project.configuration();
     let waits = format!(
         "waits\nthe command build, which is not configured, or not in PATH outside of the project: [commands.build] in {} names its program\n",
-        file.display()
+        project.configuration().display()
     );
     assert_eq!(project.stop(), waits);
     project.permit(&["other", "true", "", "50"]);

@@ -25,8 +25,7 @@ fn path_below_file_is_refused_and_empty_name_waits() {
     let below = Project::start("wait", "FILE/GO");
     below.write("FILE", "x");
     assert!(below.stop().contains("it is not a folder"));
-    let empty = Project::start("wait", "");
-    assert!(empty.stop().starts_with("waits\n"));
+    assert!(Project::start("wait", "").stop().starts_with("waits\n"));
 }
 
 #[test]

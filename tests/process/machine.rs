@@ -60,6 +60,9 @@ fn path_without_regular_file_is_refused() {
         }
     }
     project.run("machine check").exits(2);
+    std::fs::write(project.root.join("m.toml"), OURS).unwrap();
+    let ran = project.run("machine check none.toml m.toml").exits(2);
+    has(&ran.out, "m.toml: machine `plan` is well-formed");
 }
 
 #[test]

@@ -177,8 +177,7 @@ impl Project {
 
     /// Stops, and returns the hook's answer.
     pub(crate) fn stop_saying(&self) -> Value {
-        let event = json!({"hook_event_name": "Stop"});
-        serde_json::from_str(&self.hook("stop", event)).unwrap()
+        serde_json::from_str(&self.hook("stop", json!({"hook_event_name": "Stop"}))).unwrap()
     }
 
     /// Returns the loop that `status --json` shows.

@@ -73,8 +73,7 @@ impl Ferry {
     }
 
     fn journal(&self) -> String {
-        let file = self.loop_folder(".ferry").join("journal.jsonl");
-        fs::read_to_string(file).unwrap()
+        fs::read_to_string(self.loop_folder(".ferry").join("journal.jsonl")).unwrap()
     }
 }
 

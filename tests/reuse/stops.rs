@@ -58,4 +58,10 @@ fn slash_command_of_two_words_starts_its_mode() {
     let status = project.shown_loop();
     assert_eq!(status["mode"], "new_way");
     assert_eq!(status["fields"]["about"], "a 'way' of $(its) own");
+    // Only a verb leaves the phase, so each look names it.
+    let begins = json!({"hook_event_name": "SessionStart", "source": "startup"});
+    let line = project.hook("session-start", begins).to_string();
+    for next in [status["next"].to_string(), line] {
+        assert!(next.contains("ways close"), "{next}");
+    }
 }

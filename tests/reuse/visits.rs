@@ -52,8 +52,7 @@ fn review_counts_for_the_visit_it_began_in() {
 fn document_names_the_last_run_of_its_visit() {
     let project = project();
     let run = || {
-        let state = project.root.join(project.status("state"));
-        let text = std::fs::read_to_string(state).unwrap();
+        let text = std::fs::read_to_string(project.root.join(project.status("state"))).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix("run:"));
         line.unwrap().trim().trim_matches('"').to_owned()
     };

@@ -22,6 +22,7 @@ const PIECE_MARKS: [char; 4] = ['|', '\u{b7}', '\u{2013}', '\u{2014}'];
 const ORNAMENTS: [char; 4] = ['*', '_', '`', ' '];
 /// The most brackets of a text that are looked at.
 const MAX_BRACKETS: usize = 10;
+
 /// Returns the severity that a lowercase word, alone or as a plural, or a sign represents.
 pub(super) fn severity_of(word: &str) -> Option<Severity> {
     let mut severities = SEVERITIES.into_iter();
@@ -129,8 +130,8 @@ fn begins_with_name(text: &str) -> bool {
     is_name(first) || text.chars().find_map(sign).is_some()
 }
 
-/// Returns whether a line such as `High: text` or `[High] text` is a finding also within a text. `high: 10`
-/// is a line of YAML.
+/// Returns whether a line such as `High: text` or `[High] text` is a finding also within a text.
+/// `high: 10` is a line of YAML.
 pub(super) fn is_rated_line(line: &str) -> bool {
     !line.starts_with(char::is_lowercase) && begins_with_name(line) && front_label(line).is_some()
 }

@@ -65,9 +65,8 @@ fn version_is_built_tried_approved_and_rolled_out() {
 #[test]
 fn command_ends_with_an_interrupted_stop() {
     let project = Project::new();
-    project.configure(
-        "[commands.build]\nprogram = 'sh'\narguments = ['-c', 'kill $PPID; sleep 60']\n",
-    );
+    let build = "[commands.build]\nprogram = 'sh'\narguments = ['-c', 'kill $PPID; sleep 60']\n";
+    project.configure(build);
     project.start("train", "1.4.0");
     project.blocks();
     has(&project.approves(), "it was ended with the stop");

@@ -21,7 +21,7 @@ pub(super) enum Place {
     Summary,
 }
 
-/// What is known of the blocks directly below a heading or an item.
+/// The state of the reader directly below a heading or an item.
 #[derive(Debug, Default)]
 pub(super) struct Context {
     pub(super) place: Place,
