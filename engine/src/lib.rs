@@ -66,6 +66,7 @@ macro_rules! __include {
             clippy::too_many_arguments,
             clippy::too_many_lines,
             clippy::unnecessary_lazy_evaluations,
+            clippy::unreadable_literal,
             clippy::wrong_self_convention,
             rustdoc::bare_urls,
             rustdoc::broken_intra_doc_links,

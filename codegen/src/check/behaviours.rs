@@ -32,6 +32,19 @@ pub(super) fn check_behaviours(check: &Check<'_>) {
             }
         }
     }
+    let behaviours = check.machine.behaviours();
+    let named = behaviours.flat_map(|behaviour| behaviour.transitions());
+    let named: Vec<_> = named.chain(&check.machine.before_stop).collect();
+    for entry in check.machine.first_entries() {
+        // Rust may take it in a phase without `on_stop`.
+        let mut edges = check.edges.iter();
+        let is_rusts = edges.any(|edge| {
+            edge.declared.name == entry.name && check.phase(edge.from).on_stop.is_none()
+        });
+        if entry.by.is_empty() && !is_rusts && !named.contains(&&entry.name) {
+            check.add("never_taken", &entry.name, &[]);
+        }
+    }
 }
 
 fn check_outcomes(check: &Check<'_>, at: usize, behaviour: &Behaviour) {

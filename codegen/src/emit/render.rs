@@ -52,10 +52,9 @@ fn doc_comment(doc: &str, name: &str) -> String {
 
 /// Returns a text, a number, a flag or a list of them as Rust.
 fn rust_literal(value: &Value) -> String {
-    match (value.kind(), u64::try_from(value.clone()), value.as_str()) {
-        (_, _, Some(text)) => format!("{text:?}"),
-        (ValueKind::Number, Ok(count), _) => number(count),
-        (ValueKind::Seq, ..) => {
+    match (value.kind(), value.as_str()) {
+        (_, Some(text)) => format!("{text:?}"),
+        (ValueKind::Seq, _) => {
             let items = value.try_iter().into_iter().flatten();
             let literals: Vec<_> = items.map(|item| rust_literal(&item)).collect();
             format!("&[{}]", literals.join(", "))
@@ -70,16 +69,6 @@ fn unquoted(value: &Value) -> String {
         ValueKind::Bool => value.is_true().to_string(),
         _ => value.to_string(),
     }
-}
-
-/// Returns a number with underscores: `4_294_967_295`.
-fn number(number: u64) -> String {
-    let digits = number.to_string();
-    if digits.len() < 5 {
-        return digits;
-    }
-    let parts: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
-    String::from_utf8_lossy(&parts.join(&b'_')).into_owned()
 }
 
 #[cfg(test)]
