@@ -3,13 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Check;
-use crate::emit::ident::camel;
+use crate::emit::ident::{camel, is_keyword};
 use crate::model::{At, AtStart, Behaviour, FieldKind};
 
 /// The names that every machine has, by their namespace.
 const RESERVED: &str = include_str!("reserved.txt");
-/// The words of Rust, which cannot name the module of a machine.
-const KEYWORDS: &str = include_str!("keywords.txt");
 /// The arguments of every verb and of every method of a transition.
 const ARGUMENTS: &str = "id loop_args from_prompt help rejecting evidence held";
 
@@ -69,8 +67,7 @@ pub(super) fn check_collisions(check: &Check<'_>) {
         names.reserve("a verb", "verify");
     }
 
-    let mut keywords = KEYWORDS.split_whitespace();
-    if keywords.any(|word| *word == **machine.name) {
+    if is_keyword(&machine.name) {
         check.add("name_of_rust", &machine.name, &[]);
     }
     names.take("a type", &camel(&machine.name), ("machine", &machine.name));

@@ -8,9 +8,12 @@ use heck::ToUpperCamelCase;
 use crate::model::FieldKind;
 
 /// The keywords of Rust that a name of a machine can be.
-const KEYWORDS: &str = "abstract as async await become box break const continue do dyn else enum extern false final fn \
-    for gen if impl in let loop macro match mod move mut override priv pub ref return static struct trait true try \
-    type typeof unsafe unsized use virtual where while yield";
+const KEYWORDS: &str = include_str!("keywords.txt");
+
+/// Returns whether a name is a keyword of Rust.
+pub(crate) fn is_keyword(name: &str) -> bool {
+    KEYWORDS.split_whitespace().any(|word| word == name)
+}
 
 /// Returns `mark_done` or `no-material-findings` as `MarkDone` or `NoMaterialFindings`.
 pub(crate) fn camel(name: &str) -> String {
@@ -35,7 +38,7 @@ pub(crate) fn type_of_kind(kind: &FieldKind, words: String) -> String {
 /// Returns the identifier of a method, a field or a module.
 pub(super) fn value_of(name: &str) -> String {
     let text = name.replace('-', "_");
-    if KEYWORDS.split(' ').any(|word| word == text) {
+    if is_keyword(&text) {
         format!("r#{text}")
     } else {
         text
@@ -67,7 +70,7 @@ mod tests {
         assert_eq!(value_of("await"), "r#await");
         assert_eq!(value_of("gen"), "r#gen");
         // syn knows those of its edition; `gen` came later.
-        for word in KEYWORDS.split(' ') {
+        for word in KEYWORDS.split_whitespace() {
             assert!(
                 word == "gen" || syn::parse_str::<syn::Ident>(word).is_err(),
                 "{word}"

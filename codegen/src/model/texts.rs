@@ -54,8 +54,8 @@ texts! {
     CommandName: |text| has_form(text, "Aa0", "Aa0._-", 64);
     /// A word of a verdict, for users and other programs.
     VerdictWord: |text| has_form(text, "Aa", "Aa", 40);
-    /// A text with `{field}` in it.
-    Template: |text| interpolated(text).is_some();
+    /// A text with `{field}` in it, or a path.
+    Template: |text| !text.is_empty() && !text.starts_with(['/', '~']) && interpolated(text).is_some();
     /// The question of a dialog.
     Question: |text| interpolated(text).is_some() && fits_dialog(text, 300);
     /// The header of a dialog.
@@ -118,17 +118,15 @@ fn file_name(path: &str) -> &str {
 }
 
 fn is_subject(text: &str) -> bool {
-    if ["{changes}", PROGRAM].contains(&text) {
-        return true;
-    }
     let name = file_name(text);
     let folder = &text[..text.len() - name.len()];
     let patterns = |text: &str| text.matches(NUMBER).count() + text.matches('*').count();
-    interpolated(text).is_some()
+    let is_file = Template::try_from(text.to_owned()).is_ok()
         && !text.contains("{changes}")
         && !text.contains(PROGRAM)
         && patterns(folder) == 0
-        && patterns(name) <= 1
+        && patterns(name) <= 1;
+    is_file || ["{changes}", PROGRAM].contains(&text)
 }
 
 /// Returns the names between braces, or `None` if a brace has no name.
