@@ -48,7 +48,11 @@ fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
                 let adopt = info.command(&format!("adopt {id}"));
                 format!("if you trust it, take it over:{adopt}")
             }
-            WhyNotOurs::PutBack { .. } => {
+            WhyNotOurs::NoFolder => {
+                let resume = info.command(&format!("resume {id}"));
+                format!("go back to that branch; or to have the file written again:{resume}")
+            }
+            WhyNotOurs::Replaced { .. } => {
                 let resume = info.command(&format!("resume {id}"));
                 let import = info.command(&import_call(path));
                 format!("to keep the loop’s state:{resume}\nto take the file’s:{import}")

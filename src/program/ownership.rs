@@ -207,7 +207,8 @@ pub fn check_consent(info: &ProgramInfo, id: &LoopId) -> Result<(), Failure> {
     let age = text::elapsed(idle.as_secs());
     let risk =
         format!("session {owner} may be working on loop {id}: its last sign of life was {age} ago");
-    let adopt = info.command(&format!("adopt {id} --yes"));
+    // A slash command does not ask.
+    let adopt = info.named_command(&format!("adopt {id}"), &format!("adopt {id} --yes"));
     let help = format!("nothing was changed; if that session is over:{adopt}");
     confirm(
         &format!("{risk}.\nTake the loop over?"),

@@ -139,12 +139,15 @@ impl Pipeline<'_> {
         folder.join(format!("kept/{digest}.md"))
     }
 
-    /// Returns a kept summary, or `None` if its file is gone or has other bytes.
+    /// Returns a kept summary by its digest: our copy, or in a clone the project's file.
     pub(crate) fn kept_summary(self, digest: &str) -> Option<Taken> {
-        let bytes = self.0.store().read(&self.kept_file(digest)).ok()?;
-        let is_unchanged = sha256(&bytes) == digest;
-        let summary = read(&bytes, None, None).summary;
-        summary.filter(|_| is_unchanged).zip(Some(bytes))
+        let in_project = Stage::all().map(|stage| self.0.root().join(summary_file(stage)));
+        let mut files = std::iter::once(self.kept_file(digest)).chain(in_project);
+        let bytes = files.find_map(|file| {
+            let bytes = self.0.store().read(&file).ok()?;
+            (sha256(&bytes) == digest).then_some(bytes)
+        })?;
+        Some((read(&bytes, None, None).summary?, bytes))
     }
 
     /// Returns the summary that counted for the open dispatch.

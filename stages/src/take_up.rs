@@ -8,7 +8,7 @@ use claudex_loop::files::{Folder, optional};
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
 use claudex_loop::program::start::StartRequest;
 use claudex_loop::program::{Program, import, locate, loops, out};
-use claudex_loop::store::{ListedLoop, Store};
+use claudex_loop::store::{IdForm, ListedLoop, LoopId, Store};
 use claudex_loop::{Timestamp, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -93,6 +93,9 @@ pub(crate) fn take_up(program: &Program) -> CommandResult {
         let help = format!("for the instruction, run:{}", INFO.command("next"));
         return Err(Failure::refuse(message, &help));
     }
+    if let Some(failure) = archived_owner(&store).and_then(|_| unknown_document()) {
+        return Err(failure);
+    }
     let convert = |bytes: Vec<u8>| match convert(&bytes, store.root()) {
         Ok(document) => Ok(document.into_bytes()),
         Err(why) => Err(format!("{why} (`stages start --anew` moves it aside)")),
@@ -108,6 +111,14 @@ fn own_pipeline(store: &Store) -> Option<ListedLoop> {
     own.max_by_key(|one| !one.terminal)
 }
 
+/// Returns the archived pipeline to which the state document belongs.
+fn archived_owner(store: &Store) -> Option<LoopId> {
+    let bytes = store.read(&store.root().join(STATE)).ok()?;
+    let document = store.spec().parse(&bytes).ok()?;
+    let id = LoopId::parse(&document.text(store.spec().fields.id)?, IdForm::Stamp).ok()?;
+    store.has_archived(&id).then_some(id)
+}
+
 /// Returns the error for a document that has no journal, if there is one.
 pub(crate) fn unknown_document() -> Option<Failure> {
     let store = locate::for_start(INFO.state, &loops::current_folder().ok()?);
@@ -116,8 +127,14 @@ pub(crate) fn unknown_document() -> Option<Failure> {
         return None;
     }
     let name = text::printable(file);
-    let message = format!("{name} has no journal, so no start made it here");
     let [take_up, anew] = ["take-up", "start --anew"].map(|words| INFO.command(words));
+    if let Some(id) = archived_owner(&store) {
+        let message = format!("{name} belongs to pipeline {id}, which is in the archive");
+        let resume = INFO.command(&format!("resume {id}"));
+        let help = format!("to bring it back:{resume}\nto move it aside and start again:{anew}");
+        return Some(Failure::refuse(message, &help));
+    }
+    let message = format!("{name} has no journal, so no start made it here");
     let help = format!("to continue it:{take_up}\nto move it aside and start again:{anew}");
     Some(Failure::refuse(message, &help))
 }

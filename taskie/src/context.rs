@@ -1,8 +1,9 @@
 //! The variables of messages in addition to the fields, and the words of `next_phase`.
 
 use claudex_loop::machine::Raw;
-use claudex_loop::program::Variables;
+use claudex_loop::program::{Variables, loops};
 use claudex_loop::review::evidence::Round;
+use claudex_loop::text;
 use serde_json::json;
 
 use crate::files::Directory;
@@ -11,7 +12,8 @@ use crate::typestate::PHASES;
 use crate::{Phase, stops, work};
 
 pub(crate) fn variables(raw: &Raw) -> Variables {
-    let path = |name: Name| format!("{}/{name}", dir(raw));
+    let dir = shown_dir(raw);
+    let path = |name: Name| format!("{dir}/{name}");
     let review = review_to_answer(raw);
     let directory = stops::directory(raw).unwrap_or_default();
     let missing = work::transition(raw, &directory)
@@ -20,7 +22,7 @@ pub(crate) fn variables(raw: &Raw) -> Variables {
     let variables = json!({
         "missing": missing.map(|missing| missing.what),
         "outdated": is_outdated(raw),
-        "dir": dir(raw),
+        "dir": dir,
         "review": review.map(|(group, number)| path(Name::Review(group, number))),
         "answer": review.map(|(group, number)| path(Name::PostReview(group, number))),
         "target": target(phase(raw)).map(word),
@@ -32,6 +34,15 @@ pub(crate) fn variables(raw: &Raw) -> Variables {
 /// Returns a plan's directory, from the project's root.
 pub(crate) fn dir(raw: &Raw) -> String {
     format!(".taskie/plans/{}", raw.id())
+}
+
+/// Returns the directory for a message: in a subfolder of the project, its absolute path.
+fn shown_dir(raw: &Raw) -> String {
+    let root = raw.root();
+    match loops::current_folder() {
+        Ok(here) if here != root => text::printable(root.join(dir(raw))),
+        _ => dir(raw),
+    }
 }
 
 pub(crate) fn phase(raw: &Raw) -> Phase {

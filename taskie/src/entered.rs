@@ -76,8 +76,25 @@ fn set(raw: &Raw, field: &str, value: impl Into<Json>) -> Result<(), String> {
 
 /// Returns the current commit, or only zeros if there is none.
 fn commit(raw: &Raw) -> String {
-    let command = "rev-parse --verify --quiet HEAD^{commit}";
-    git::call(&raw.root(), command, GIT_TIMEOUT).unwrap_or_else(|_| "0".repeat(40))
+    find_commit(raw, "HEAD").unwrap_or_else(no_commit)
+}
+
+fn no_commit() -> String {
+    "0".repeat(40)
+}
+
+fn find_commit(raw: &Raw, revision: &str) -> Option<String> {
+    let command = format!("rev-parse --verify --quiet {revision}^{{commit}}");
+    git::call(&raw.root(), &command, GIT_TIMEOUT).ok()
+}
+
+/// Returns the commit before the first one with plan.md, or only zeros if that has none before it.
+/// Returns `None` if git does not have the file.
+fn plan_began(raw: &Raw) -> Option<String> {
+    let command = format!("rev-list HEAD -- {}/{}", context::dir(raw), Name::Plan);
+    let commits = git::call(&raw.root(), &command, GIT_TIMEOUT).ok()?;
+    let first = commits.lines().next_back()?;
+    Some(find_commit(raw, &format!("{first}^")).unwrap_or_else(no_commit))
 }
 
 /// Records the facts that the document of a taken-up plan lacks: the counts of tasks and reviews,
@@ -103,6 +120,15 @@ pub(crate) fn record_taken_up(raw: &Raw) -> Result<(), String> {
     }
     for limit in ["cycle_limit", "first_limit"] {
         set(raw, limit, raw.count("max_reviews"))?;
+    }
+    for base in ["coding_base", "task_base"] {
+        let id = raw.text(base);
+        let is_id = !id.is_empty() && id.bytes().all(|digit| digit.is_ascii_hexdigit());
+        if (!is_id || find_commit(raw, &id).is_none())
+            && let Some(began) = plan_began(raw)
+        {
+            set(raw, base, began)?;
+        }
     }
     if let Some((group, 0)) = context::review_to_answer(raw)
         && let Some(newest) = directory.newest_review(group)

@@ -100,10 +100,14 @@ fn miscounted(counts: TaskCounts, directory: &Directory) -> Vec<Problem> {
     let is_current_done = current.is_none_or(|current| directory.done().any(|id| id == current));
     let done = directory.done().count() as u64;
     if done != counts.done && !(is_current_done && done == counts.done + 1) {
-        let problem = format!(
-            "{done} tasks are done, and {} have passed their review; do one task per turn: set the others back to pending",
-            counts.done
-        );
+        let fix = if done < counts.done {
+            "set those back to done"
+        } else {
+            "do one task per turn: set the others back to pending"
+        };
+        let passed = counts.done;
+        let problem =
+            format!("{done} tasks are done, and {passed} have passed their review; {fix}");
         found.push(violation(10, Name::Tasks, problem));
     }
     found

@@ -92,7 +92,8 @@ fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
         return missing(false, "there is nothing to advance here");
     };
     let answer = Name::PostReview(group, number);
-    if !directory.has(answer) {
+    let found = directory.entries.get(&answer.to_string());
+    if found.is_none_or(|found| found.size == 0) {
         let problem = format!("the newest review has no answer yet; write {answer}");
         return missing(true, problem);
     }
@@ -119,19 +120,41 @@ pub(crate) fn count_tasks(directory: &Directory) -> Option<(u64, u64)> {
     Some((total, directory.done().count() as u64))
 }
 
-/// Returns the task whose row is done and that has no review yet.
+/// Returns the task whose row is done and that has not passed its review.
 pub(crate) fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
     if directory.done().count() as u64 <= raw.count("tasks_done") {
         return None;
     }
+    // Reviews before the plan was taken up are unknown: the newest file counts.
+    let passed = tasks_by(raw, &PASSES);
+    let unreviewed = directory.done().filter(|id| !passed.contains(id));
+    unreviewed.max_by_key(|id| (directory.modified(Name::Task(*id)), *id))
+}
+
+/// The transitions by which a task leaves its review for good.
+pub(crate) const PASSES: [&str; 3] = ["passed", "accept", "skip"];
+
+/// Returns the current tasks of the changes by which one of these transitions began or ended a
+/// review of code.
+pub(crate) fn tasks_by(raw: &Raw, transitions: &[&str]) -> Vec<u64> {
+    let is_of_code = |phase: &Option<String>| phase.as_deref() == Some("code-review");
     let journal = raw.journal().unwrap_or_default();
     let changes = journal.iter().filter_map(Entry::change);
-    let came_to_review = changes.filter(|change| change.what == "task_done");
+    let changes = changes.filter(|change| {
+        transitions.contains(&&*change.what) && (is_of_code(&change.from) || is_of_code(&change.to))
+    });
     let task = |change: &ChangeEntry| to_count(change.field("current_task")?);
-    let reviewed: Vec<u64> = came_to_review.filter_map(task).collect();
-    // Reviews before the plan was taken up are unknown: the newest file counts.
-    let unreviewed = directory.done().filter(|id| !reviewed.contains(id));
-    unreviewed.max_by_key(|id| (directory.modified(Name::Task(*id)), *id))
+    changes.filter_map(task).collect()
+}
+
+/// Returns the number of active tasks, and of those that are done, but for those whose review was
+/// begun and not passed: the automation was ended meanwhile, and continues there.
+pub(crate) fn count_reviewed(raw: &Raw, directory: &Directory) -> (u64, u64) {
+    let passed = tasks_by(raw, &PASSES);
+    let mut begun = tasks_by(raw, &["task_done"]);
+    begun.retain(|task| !passed.contains(task));
+    let done = directory.done().filter(|task| !begun.contains(task));
+    (directory.active().count() as u64, done.count() as u64)
 }
 
 /// Returns the digests of the plan and of its tasks, for the field `reviewed`.

@@ -101,11 +101,13 @@ impl Store {
     }
 
     /// Archives this user's unfinished loops, untouched for this long and without a running review.
+    /// None is archived without its document, so loops with a `file` stay.
     pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
         let is_stale = |one: &ListedLoop| {
             let age = now.duration_since(one.modified);
             let is_old = age.is_ok_and(|age| age > older);
-            let may_move = one.problem.is_none() || !self.has_journal(&one.id);
+            let is_foreign = one.problem.is_some() && self.has_journal(&one.id);
+            let may_move = self.spec.file.is_none() && !is_foreign;
             may_move && !one.terminal && is_old && !self.is_running(&one.id)
         };
         self.archive_each(self.list().filter(is_stale))

@@ -87,16 +87,19 @@ pub enum WhyNotOurs {
     /// A document that names no machine: made by hand, or by an older tool.
     #[error("names no machine, so an older tool wrote it")]
     NoMachine,
-    /// The user's document that is older than a crash can leave it, as after a checkout.
+    /// The user's document at a revision that no crash leaves, as after a checkout or a pull.
     #[error(
-        "is at revision {found}, and the loop is at {newest}: the file was put back, such as by a checkout"
+        "is at revision {found}, and the loop is at {newest}: the file was replaced, such as by a checkout or a pull"
     )]
-    PutBack {
+    Replaced {
         /// The revision.
         found: u64,
         /// The loop's revision.
         newest: u64,
     },
+    /// The user's document is missing with its folder, as on another branch.
+    #[error("is missing with its folder: it was removed, or is on another branch")]
+    NoFolder,
 }
 
 crate::impl_diagnostic!(StoreError, |error| error.help_text().map(str::to_owned));
@@ -120,7 +123,10 @@ impl StoreError {
                     "it was copied or shipped with the repository: remove it, or a user starts a loop from it with the command import and its path"
                 }
                 WhyNotOurs::NoMachine => "it can be read and edited as a document, but not driven",
-                WhyNotOurs::PutBack { .. } => {
+                WhyNotOurs::NoFolder => {
+                    "go back to that branch; or resume with the loop's id writes the file again"
+                }
+                WhyNotOurs::Replaced { .. } => {
                     "resume with the loop's id keeps the loop's state and writes the file again; import with the file takes the file's state"
                 }
             },

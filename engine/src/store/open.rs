@@ -2,7 +2,7 @@
 
 use std::io;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 
@@ -35,9 +35,8 @@ impl Store {
     pub fn open(&self, id: &LoopId) -> Result<Record, StoreError> {
         loop {
             let (mut newest, found) = self.newest(id)?;
-            if let Some(found) = self.revision_behind(&newest, found.as_deref()) {
-                let newest = newest.revision;
-                return Err(self.not_ours(id, WhyNotOurs::PutBack { found, newest }));
+            if let Some(why) = self.why_replaced(id, &newest, found.as_deref()) {
+                return Err(self.not_ours(id, why));
             }
             let difference = self.compare(id, &newest, found.as_deref())?;
             if self.is_read_only {
@@ -202,32 +201,37 @@ impl Store {
         Ok((!is_same).then_some(difference))
     }
 
-    /// Returns the revision of a document that is older than a crash can leave it: a file put back.
-    pub(super) fn revision_behind(
+    /// Returns why the user's own document is none that a change or a crash left.
+    pub(super) fn why_replaced(
         &self,
+        id: &LoopId,
         newest: &ChangeEntry,
         found: Option<&[u8]>,
-    ) -> Option<u64> {
+    ) -> Option<WhyNotOurs> {
         self.spec.file?;
-        let document = self.spec.parse(found?).ok()?;
-        let revision = document.count(self.spec.fields.revision)?;
-        (revision + 1 < newest.revision).then_some(revision)
+        let newest = newest.revision;
+        let Some(bytes) = found else {
+            let has_folder = self.path_of(id).parent().is_none_or(Utf8Path::exists);
+            return (!has_folder).then_some(WhyNotOurs::NoFolder);
+        };
+        let document = self.spec.parse(bytes).ok()?;
+        let found = document.count(self.spec.fields.revision)?;
+        let is_known = found == newest || found + 1 == newest;
+        (!is_known).then_some(WhyNotOurs::Replaced { found, newest })
     }
 
-    /// Writes a document that a checkout put back again. Returns the path of the kept file.
+    /// Writes a document that was replaced or removed again. Returns the path of the kept file.
     pub fn render_again(&self, id: &LoopId) -> Result<Option<Utf8PathBuf>, StoreError> {
         let (newest, found) = self.newest(id)?;
-        if self.revision_behind(&newest, found.as_deref()).is_none() {
+        if self.why_replaced(id, &newest, found.as_deref()).is_none() {
             return Ok(None);
         }
-        let bytes = found.unwrap_or_default();
-        let kept = self.keep_replaced(id, &bytes)?;
-        let document = self.render(&newest.fields, &bytes, "");
+        let kept = found.as_ref().map(|bytes| self.keep_replaced(id, bytes));
+        let kept = kept.transpose()?;
+        let document = self.render(&newest.fields, &found.unwrap_or_default(), "");
         self.journals().restore(id, newest.revision, &document)?;
-        self.log(&format!(
-            "{id}: the document was written again; the file that was put back is kept as {kept}"
-        ));
-        Ok(Some(kept))
+        self.log(&format!("{id}: the document was written again by the user"));
+        Ok(kept)
     }
 
     /// Renders fields into an existing document, and adds lines to its text.

@@ -11,6 +11,7 @@ use super::loop_files::PROCESS_ID;
 use super::spec::Active;
 use super::state_folder::Store;
 use super::value::{Fields, to_plain};
+use crate::text::printable;
 
 /// The finished loops that a start leaves in the folder. Older ones are archived.
 const MAX_FINISHED: usize = 20;
@@ -43,8 +44,8 @@ pub struct Import {
     /// The document. Keys that no field of the machine names stay in it.
     pub document: Document,
     /// The canonical path of its file. One in the state folder, or in the place of the loop's own
-    /// document, is replaced and kept as `<id>/replaced-N`. A document that was put back, as by a
-    /// checkout, becomes the next change of its loop.
+    /// document, is replaced and kept as `<id>/replaced-N`. A document that was replaced, as by
+    /// a checkout, becomes the next change of its loop.
     pub file: Utf8PathBuf,
 }
 
@@ -97,10 +98,18 @@ impl Store {
         let after = before.revision;
         let entry = ChangeEntry { fields, ..before }.followed_by(self.spec, beginning.now, change);
         let found = document.map(Document::to_bytes).unwrap_or_default();
-        let record = self.append_change(&id, after, &found, entry)?;
+        let earlier = self.read_document(&id).ok().filter(|_| file.is_none());
+        let mut record = self.append_change(&id, after, &found, entry)?;
         if !self.is_in_memory() {
             if let Some(file) = file {
                 self.keep_imported(&id, file, &found)?;
+            }
+            // The user may have added keys or text to the document of an earlier loop.
+            if let Some(kept) = earlier.and_then(|bytes| self.keep_replaced(&id, &bytes).ok()) {
+                let kept = printable(kept);
+                record
+                    .repairs
+                    .push(format!("the document before it is kept as {kept}"));
             }
             // The loop has begun, and no full disk takes that back.
             let pid = format!("{}\n", std::process::id());
@@ -126,7 +135,7 @@ impl Store {
     }
 
     /// Refuses an id that is taken, and a document of another loop, unless that can be archived.
-    /// Returns the change to follow: of the loop whose document was put back, or else an empty one.
+    /// Returns the change to follow: of the loop whose document was replaced, or else an empty one.
     fn find_predecessor(
         &self,
         id: &LoopId,
@@ -137,7 +146,7 @@ impl Store {
         let has_journal = self.has_journal(id);
         if is_imported && has_journal {
             let (newest, found) = self.newest(id)?;
-            if self.revision_behind(&newest, found.as_deref()).is_some() {
+            if self.why_replaced(id, &newest, found.as_deref()).is_some() {
                 return Ok(newest);
             }
         }

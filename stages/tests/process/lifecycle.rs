@@ -289,4 +289,13 @@ fn resume_binds_wait_to_the_session() {
         ["false", "null", "null", "false"]
     );
     assert_eq!(project.agent(&["next"]).done(), "The pipeline is over.\n");
+    // The user's text in the document of the earlier pipeline is kept.
+    project.write(STATE, &(project.read(STATE) + "My note.\n"));
+    let message = project.person(&["start"]).done();
+    let kept = message.split_once("kept as ").unwrap().1.lines().next();
+    has(&std::fs::read_to_string(kept.unwrap()).unwrap(), "My note.");
+    project.person(&["archive"]).done();
+    for command in ["start", "take-up", "next"] {
+        has(&project.person(&[command]).refusal(), "stages resume 2");
+    }
 }

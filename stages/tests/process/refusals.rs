@@ -119,6 +119,9 @@ fn changed_kept_summary_is_not_used() {
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, text.replace("Way 1", "Way 9")).unwrap();
     }
+    // In a clone, the project's own file replaces it.
+    project.next_at("ask", 2);
+    project.write("requirements/.stage-summaries/stage-2-summary.md", "");
     let message = project.agent(&["next"]).refusal();
     has(
         &message,

@@ -98,7 +98,12 @@ pub(super) fn drop_task(mut call: Call) -> CommandResult {
         let help = "have its row of tasks.md say cancelled or postponed, then drop it";
         return Err(Failure::refuse(problem, help));
     }
-    let now = call.take(held, Transition::Drop { task })?;
+    // It may have been counted: tasks_done then exceeds the rows, or it passed its review.
+    let counted = held.fields().tasks_done;
+    let rows = directory.done().count() as u64;
+    let was_counted = rows < counted || work::tasks_by(held.raw(), &work::PASSES).contains(&task);
+    let done = counted.saturating_sub(u64::from(was_counted));
+    let now = call.take(held, Transition::Drop { task, done })?;
     let total = now.fields().tasks_total;
     out::line(&format!("Plan {} has {total} tasks now.\n", now.id()));
     call.print_instruction(&now)

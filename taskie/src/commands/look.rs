@@ -170,9 +170,12 @@ pub(super) fn status_without_loops(info: &ProgramInfo) -> Option<CommandResult> 
         return None;
     }
     for id in ids {
-        out::line(&format!(
-            "Plan {id} was not started here. To take it up:\n    taskie continue-plan {id}"
-        ));
+        let (why, command) = if store.has_archived(&id) {
+            ("is in the archive. To bring it back", "resume")
+        } else {
+            ("was not started here. To take it up", "continue-plan")
+        };
+        out::line(&format!("Plan {id} {why}:\n    taskie {command} {id}"));
     }
     Some(Ok(Exit::Complete))
 }

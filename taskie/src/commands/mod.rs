@@ -176,6 +176,12 @@ impl Call {
         Ok(held)
     }
 
+    /// Opens a plan for work in the caller's session, which takes it over like `continue-plan`.
+    fn open_to_work(&self) -> Result<AnyLoop, Failure> {
+        start::take_over(self, &self.open(self.actor)?)?;
+        self.open(self.actor)
+    }
+
     fn open_for_user(&self) -> Result<AnyLoop, Failure> {
         self.refuse_agent()?;
         self.open(self.actor)

@@ -142,7 +142,7 @@ pub(super) fn continue_plan(call: &Call) -> CommandResult {
 }
 
 /// Takes a plan over into this session. Asks if another session may still be at work on it.
-fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
+pub(super) fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     let Some(session) = &call.caller.session else {
         return Ok(());
     };

@@ -90,5 +90,5 @@ pub(super) fn take_up(
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
     entered::record_taken_up(held.raw()).map_err(refused)?;
-    Ok(held)
+    AnyLoop::open(store, id, call.actor).map_err(Failure::refusal)
 }

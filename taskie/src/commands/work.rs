@@ -14,7 +14,7 @@ use crate::{AnyLoop, Phase, stops, work};
 
 /// Goes from standalone into the phase of the command's name, and prints its instruction.
 pub(super) fn begin(call: &Call) -> CommandResult {
-    let held = call.open(call.actor)?;
+    let held = call.open_to_work()?;
     if is_at_command(call, &held)? {
         return call.print_instruction(&held);
     }
@@ -22,8 +22,10 @@ pub(super) fn begin(call: &Call) -> CommandResult {
         Transition::BeginTasks
     } else {
         let directory = call.directory(&held)?;
-        let counted = work::count_tasks(&directory);
-        let (total, done) = counted.ok_or_else(|| no_task(&held, &directory))?;
+        let (total, done) = work::count_reviewed(held.raw(), &directory);
+        if total == 0 {
+            return Err(no_task(call, &held, &directory));
+        }
         Transition::BeginTask {
             total,
             done,
@@ -53,7 +55,10 @@ fn wrong_phase(call: &Call, held: &AnyLoop) -> Failure {
     Failure::refuse(problem, &help)
 }
 
-fn no_task(held: &AnyLoop, directory: &Directory) -> Failure {
+fn no_task(call: &Call, held: &AnyLoop, directory: &Directory) -> Failure {
+    if held.phase().is_terminal() {
+        return wrong_phase(call, held);
+    }
     let id = held.id();
     let (found, help) = match &directory.tasks[..] {
         [] => (
@@ -68,10 +73,11 @@ fn no_task(held: &AnyLoop, directory: &Directory) -> Failure {
 
 /// Leaves automation for one task without reviews.
 pub(super) fn next_task(call: &Call) -> CommandResult {
-    let held = call.open_for_user()?;
+    call.refuse_agent()?;
+    let held = call.open_to_work()?;
     let directory = call.directory(&held)?;
     let pending = directory.next_task();
-    let task = pending.ok_or_else(|| no_task(&held, &directory))?;
+    let task = pending.ok_or_else(|| no_task(call, &held, &directory))?;
     let (command, how) = match call.name.as_str() {
         "next-task" => (LeaveCommand::NextTask, ""),
         _ => (LeaveCommand::NextTaskTdd, ", test first"),
@@ -84,7 +90,8 @@ pub(super) fn next_task(call: &Call) -> CommandResult {
 }
 
 pub(super) fn continue_task(call: &Call) -> CommandResult {
-    let held = call.open_for_user()?;
+    call.refuse_agent()?;
+    let held = call.open_to_work()?;
     mark(call, &held)?;
     let directory = call.directory(&held)?;
     let instruction = match context::task(held.raw(), &directory) {
@@ -108,7 +115,7 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
 /// Runs a review: in automation that of the phase, else by hand. After a slash command the agent
 /// runs it, because a review takes longer than a slash command may.
 pub(super) fn review(program: &Program, call: &Call) -> CommandResult {
-    let held = call.open(call.actor)?;
+    let held = call.open_to_work()?;
     let id = held.id();
     if !call.caller.is_slash_command
         && held.phase() == Phase::Standalone
@@ -135,7 +142,7 @@ pub(super) fn review(program: &Program, call: &Call) -> CommandResult {
 
 /// Has the newest review answered: in automation the phase's own work.
 pub(super) fn post_review(call: &Call) -> CommandResult {
-    let held = call.open(call.actor)?;
+    let held = call.open_to_work()?;
     if is_at_command(call, &held)? {
         return call.print_instruction(&held);
     }

@@ -59,7 +59,8 @@ fn is_command(span: &str, text: &str, follows_command: bool) -> bool {
 
 /// Returns the commands of a fence. A comment is no command, and a prompt no part of one.
 fn fence_commands(text: &str) -> Vec<String> {
-    let joined = text.replace("\\\n", " ");
+    let joined = text.split("\\\n").map(str::trim);
+    let joined = joined.collect::<Vec<_>>().join(" ");
     let lines = joined.lines().map(str::trim);
     let commands = lines.map(|line| line.strip_prefix("$ ").unwrap_or(line).trim());
     let is_command = |line: &&str| !line.is_empty() && !line.starts_with('#');

@@ -141,7 +141,11 @@ impl TaskFile {
 /// Returns the value of a bullet `- **Name**: value` if it has this name.
 fn value<'b>(bullet: &'b str, name: &str) -> Option<&'b str> {
     let (before, value) = bullet.split_once(':')?;
-    let own_name = before.trim_matches(|c| MARKS.contains(c)).replace('-', " ");
+    // `**Must-run commands** (all)`
+    let name_part = before.split(" (").next().unwrap_or(before);
+    let own_name = name_part
+        .trim_matches(|c| MARKS.contains(c))
+        .replace('-', " ");
     let is_named = own_name.eq_ignore_ascii_case(name);
     is_named.then(|| value.trim_matches(|c: char| c.is_whitespace() || "*_`".contains(c)))
 }

@@ -138,7 +138,7 @@ fn must_run_commands_are_spans_and_fences_only() {
         ),
         (
             "\n  ```sh\n  # all\n  make \\\n    all\n  $ make check\n  ```\n  It prints `ok`.",
-            &["make    all", "make check"],
+            &["make all", "make check"],
         ),
     ] {
         let text = format!(

@@ -73,6 +73,7 @@ fn continued_plan_belongs_to_new_session() {
         "session kit-session may be working on loop billing",
     );
     has(&message, "taskie adopt billing");
+    other_session(&project, "1", "plan-review", ID).refusal();
     age(&project.root.join(".taskie"));
     let message = other_session(&project, "2", "continue-plan", ID).done();
     has(&message, "Loop billing belongs to this session now.");
@@ -124,6 +125,43 @@ fn task_without_code_is_not_done() {
     );
     has(&project.ends(), "write the code of task 1");
     assert_eq!(next_phase(&project), "complete-task");
+}
+
+#[test]
+fn failed_task_is_reviewed_again_after_pause() {
+    let project = at_task();
+    project.tasks(ID, 2, 1);
+    project.blocks();
+    project.review(Some("High")).done();
+    project.blocks();
+    project.person(&["pause", ID]).done();
+    has(&project.slash("complete-task", "").done(), "task 1");
+    project.blocks();
+    assert_eq!(next_phase(&project), "code-review");
+    // Without automation, nothing is left to do but the review of all code.
+    project.person(&["pause", ID]).done();
+    project.tasks(ID, 3, 3);
+    let row = project
+        .read("tasks.md")
+        .replace("| 1 | done", "| 1 | cancelled");
+    project.write(ID, "tasks.md", &row);
+    project.person(&["complete-task", ID]).done();
+    assert_eq!(next_phase(&project), "all-code-review");
+}
+
+#[test]
+fn task_after_dropped_one_is_reviewed() {
+    let project = at_task();
+    project.tasks(ID, 2, 1);
+    pass(&project);
+    project.tasks(ID, 2, 2);
+    let row = project
+        .read("tasks.md")
+        .replace("| 1 | done", "| 1 | cancelled");
+    project.write(ID, "tasks.md", &row);
+    project.person(&["drop-task", "1"]).done();
+    project.blocks();
+    assert_eq!(next_phase(&project), "code-review");
 }
 
 #[test]

@@ -147,6 +147,17 @@ fn plan_without_state_is_taken_up() {
     let output = project.person(&["continue-plan"]).done();
     has(&output, "taskie pause billing && taskie create-tasks");
     assert_eq!(project.state(ID)["next_phase"], "plan-review");
+
+    let project = Project::new();
+    project.write(ID, "plan.md", "## Overview\n");
+    project.tasks(ID, 2, 1);
+    for arguments in [&["add", "."][..], &["commit", "--quiet", "-m", "task 1"]] {
+        project.folder.tool("git").args(arguments).output().unwrap();
+    }
+    let output = project.person(&["continue-plan"]).done();
+    assert!(!output.contains("S10"), "{output}");
+    project.review(None).done();
+    has(&project.prompt(), "+Part 1.");
 }
 
 #[test]
@@ -187,7 +198,10 @@ fn state_put_back_by_checkout_is_kept() {
     put_back();
     let message = project.ends();
     for line in [message, project.person(&["status", ID]).done()] {
-        has(&line, "the file was put back, such as by a checkout");
+        has(
+            &line,
+            "the file was replaced, such as by a checkout or a pull",
+        );
         has(&line, "taskie resume billing");
         has(
             &line,
@@ -200,6 +214,17 @@ fn state_put_back_by_checkout_is_kept() {
     let message = project.person(&["resume", ID]).done();
     has(&message, "Loop billing keeps its state");
     assert_eq!(project.state(ID), newest);
+
+    // The folder is on another branch.
+    let aside = project.root.join("aside");
+    std::fs::rename(project.dir(ID), &aside).unwrap();
+    has(&project.ends(), "is missing with its folder");
+    std::fs::rename(&aside, project.dir(ID)).unwrap();
+    let newer = project
+        .read("state.json")
+        .replace("\"revision\": ", "\"revision\": 9");
+    project.write(ID, "state.json", &newer);
+    has(&project.ends(), "the file was replaced");
 
     put_back();
     project.person(&["import", file.to_str().unwrap()]).done();

@@ -1,4 +1,4 @@
-//! A user's document that a checkout put back, and one that cannot be read or written.
+//! A user's document that a checkout or a pull replaced, and one that cannot be read or written.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn put_back() -> (tempfile::TempDir, Store, Record, Vec<String>) {
 fn document_put_back_is_written_again_when_asked() {
     let (_kept, store, held, documents) = put_back();
     let error = store.open(&id()).unwrap_err();
-    let why = WhyNotOurs::PutBack {
+    let why = WhyNotOurs::Replaced {
         found: 1,
         newest: 3,
     };
