@@ -249,7 +249,10 @@ fn heading_level(line: &Block, text: &str, begins: bool, later: &[Block]) -> Opt
     let is_above_items = next.is_some_and(|next| next.is_item() && next.level >= line.level);
     let is_severity = stands_out && is_severity_line(text.trim_start_matches('#').trim());
     let is_praise = is_title && Title::new(text) == Title::Praise;
-    let is_other = is_title && is_above_items || is_bold(text) && is_numbered(text);
+    // `**1. text.** More`
+    let has_bold_number = (text.strip_prefix("**")).is_some_and(|it| item::bullet(it).is_some());
+    let is_numbered_title = is_bold(text) && is_numbered(text) || has_bold_number;
+    let is_other = is_title && is_above_items || is_numbered_title;
     let is_heading = is_severity || is_praise || is_other;
     if !is_heading || text.starts_with(NOT_MARKS) || item::bullet(text).is_some() {
         return None;

@@ -35,7 +35,8 @@ pub(super) fn bullet(line: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with([' ', '\t'])).then(|| rest.trim())
 }
 
-/// Returns the text behind a bullet that is none in Markdown: `\u{2022}`, `\u{2013}`, `(1)`, `a)`.
+/// Returns the text behind a bullet that is none in Markdown: `\u{2022}`, `\u{2013}`, `(1)`, `a)`,
+/// `#1:`, `1\u{20e3}`.
 pub(super) fn other_bullet(line: &str) -> Option<&str> {
     let sign = ['\u{2022}', '\u{2023}', '\u{25aa}', '\u{25e6}'];
     let (counter, text) = line.split_once(") ").unwrap_or_default();
@@ -43,7 +44,11 @@ pub(super) fn other_bullet(line: &str) -> Option<&str> {
     let is_counter =
         matches!(counter.len(), 1..3) && counter.bytes().all(|c| c.is_ascii_alphanumeric());
     let line = line.trim_start();
+    let numbers = [line.strip_prefix('#').unwrap_or_default(), line];
+    let [hash, keycap] = numbers.map(|text| text.trim_start_matches(|c: char| c.is_ascii_digit()));
     (line.strip_prefix(sign))
+        .or(hash.strip_prefix(": "))
+        .or(keycap.strip_prefix('\u{20e3}'))
         .or_else(|| line.strip_prefix("\u{2013} "))
         .or(is_counter.then_some(text))
 }

@@ -17,7 +17,12 @@ const MAX_PATCH_BYTES: usize = 256 * 1024;
 /// Longest id that is read, in characters.
 const MAX_ID_CHARS: usize = 20;
 /// Keys that show that a JSON value was meant as an answer.
-const KEYS: [&str; 3] = ["\"verdict\"", "\"findings\"", "\"severity\""];
+const KEYS: [&str; 4] = [
+    "\"verdict\"",
+    "\"findings\"",
+    "\"severity\"",
+    "\"priority\"",
+];
 /// The properties of a finding: that of the schema, and the names that models give by themselves.
 const SEVERITIES: &str = "severity priority level";
 const TEXTS: &str = "what title message problem issue comment summary description details body";
@@ -140,7 +145,13 @@ fn read_finding(number: usize, entry: &Map<String, Value>) -> Result<Finding, Ca
         Some(text).filter(|text| !text.trim().is_empty())
     };
     let lacks = |what| Cause::not_a_verdict(&format!("finding {number} of its JSON has no {what}"));
-    let severities: Vec<String> = SEVERITIES.split(' ').filter_map(text).collect();
+    let rating = |name: &str| {
+        let text = text(name)?;
+        // Codex writes 0 to 3.
+        let is_number = name == "priority" && text.parse::<u8>().is_ok();
+        Some(if is_number { format!("P{text}") } else { text })
+    };
+    let severities: Vec<String> = SEVERITIES.split(' ').filter_map(rating).collect();
     if severities.is_empty() {
         return Err(lacks("severity"));
     }

@@ -10,7 +10,7 @@ mod prose;
 
 use self::context::{Context, Place};
 use super::blocks::{Block, ITEM_LEVEL, Kind, LINE_LEVEL, TITLE_LEVEL, blocks, tree};
-use super::repeats::{names_finding, without_repeats};
+use super::repeats::{names_finding, rating_of, without_repeats};
 use super::severity::{
     is_bracketed, is_numbered, is_part, is_rated_below, is_title_label, label, stated_severities,
     stated_severity,
@@ -210,9 +210,14 @@ impl Reader {
                 section.set_title(text);
                 return Some(section);
             }
-            _ => return Some(self.finding(block, None, text, context)),
+            _ => {
+                let own = rating_of(text, self.summary.iter().map(|at| &self.findings[*at]));
+                return Some(self.finding(block, own, text, context));
+            }
         };
-        Some(context.below(block, place))
+        let mut below = context.below(block, place);
+        below.lists_findings = title == Title::List;
+        Some(below)
     }
 
     /// Opens an item or a row without a severity that is not below a finding.

@@ -5,23 +5,41 @@ use std::iter;
 
 use super::row::CELL_GAP;
 use super::words::words;
-use crate::review::findings::{Finding, Findings};
+use crate::review::findings::{Finding, Findings, Severity};
+
+/// Returns the words of a title without a number in front.
+fn title(text: &str) -> String {
+    words(text.trim_start_matches(|c: char| !c.is_alphabetic()))
+}
+
+/// Returns the texts of a finding that may be its title: the whole, or a cell of its row.
+fn titles(finding: &Finding) -> impl Iterator<Item = &str> {
+    iter::once(&*finding.what).chain(finding.what.split(CELL_GAP))
+}
+
+/// Returns the severity of the item of a summary that has this title.
+pub(super) fn rating_of<'f>(
+    text: &str,
+    mut summary: impl Iterator<Item = &'f Finding>,
+) -> Option<Severity> {
+    let text = title(text);
+    let found = summary.find(|one| titles(one).any(|own| title(own) == text))?;
+    Some(found.severity)
+}
 
 /// Drops each item of a summary that repeats another finding: its severity, place and title.
 pub(super) fn without_repeats(mut findings: Findings, summary: &[usize]) -> Findings {
-    let title = |text: &str| words(text.trim_start_matches(|c: char| !c.is_alphabetic()));
     let key = |one: &Finding, text: &str| (one.severity, one.file.clone(), one.line, title(text));
     let is_summary = |at: usize| summary.binary_search(&at).is_ok();
     let others = (findings.iter().enumerate()).filter(|(at, _)| !is_summary(*at));
-    let titles: Vec<_> = others.map(|(_, one)| key(one, &one.what)).collect();
+    let others: Vec<_> = others.map(|(_, one)| key(one, &one.what)).collect();
     // A title is repeated by one row: two rows with one title are two findings.
     let mut in_rows = BTreeSet::new();
     let mut places = 0..;
     findings.retain(|one| {
-        let texts = iter::once(&*one.what).chain(one.what.split(CELL_GAP));
-        let keys: Vec<_> = texts.map(|text| key(one, text)).collect();
+        let keys: Vec<_> = titles(one).map(|text| key(one, text)).collect();
         let is_row = one.what.contains(CELL_GAP);
-        let mut repeated = (0..titles.len()).filter(|at| keys.contains(&titles[*at]));
+        let mut repeated = (0..others.len()).filter(|at| keys.contains(&others[*at]));
         let repeated = repeated.find(|at| !is_row || !in_rows.contains(at));
         let is_repeat = places.next().is_some_and(is_summary) && one.detail.is_empty();
         let repeated = repeated.filter(|_| is_repeat);

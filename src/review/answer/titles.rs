@@ -80,7 +80,11 @@ fn says_none(sentence: &str) -> bool {
         |word: &&str| is_among(word, "none-fillers none-kinds filler") || is_severity(word);
     let is_kind = |word: &&str| is_among(word, "none-kinds none-kind-fillers") || is_severity(word);
     let is_noun = |word: &&str| is_among(word, "none-nouns");
-    match &words[..] {
+    let words = match &words[..] {
+        ["there", "are" | "is", rest @ ..] => rest,
+        words => words,
+    };
+    match words {
         [] | ["n", "a"] | ["not", "applicable"] => true,
         _ if sentence.len() > MAX_WORDS_BYTES => false,
         [first, rest @ ..] if is_among(first, "none") => rest.iter().all(is_usual),
@@ -120,6 +124,7 @@ pub(super) fn section_words(title: &str) -> Option<SeverityWords> {
 /// Returns an error if only some sections have a word for none, as in an answer that is cut off.
 pub(super) fn is_clean(blocks: &[Block]) -> Result<bool, Cause> {
     let mut has_line = false;
+    let mut is_in_praise = false;
     let mut section = Vec::new();
     let mut none = BTreeMap::new();
     for block in blocks {
@@ -129,7 +134,12 @@ pub(super) fn is_clean(blocks: &[Block]) -> Result<bool, Cause> {
         // A question, a quotation or struck out text states nothing.
         let is_doubtful = block.text.contains(['>', '<', '|', '?', '"', '~']);
         let is_none = is_text && !is_doubtful && is_none(text);
+        if block.kind == Kind::Heading {
+            is_in_praise = !none.is_empty() && Title::new(text) == Title::Praise;
+        }
         match (&block.kind, section_words(text)) {
+            // A list of praise is no finding, also behind sections without one.
+            (Kind::Heading | Kind::Item, _) if is_in_praise => continue,
             (Kind::Heading, Some(words)) => {
                 section = vec![words.heaviest, words.lightest];
                 none.extend(section.iter().map(|one| (*one, words.announced == Some(0))));

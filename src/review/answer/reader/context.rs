@@ -38,6 +38,8 @@ pub(super) struct Context {
     pub(super) is_told: bool,
     /// The file that a heading names for the findings below.
     pub(super) file: Option<String>,
+    /// Whether the title announces findings. A text that begins with a sentence in bold is one.
+    pub(super) lists_findings: bool,
     /// Whether a word for none is directly below.
     pub(super) says_none: bool,
     /// Whether text that is no item belongs to the last finding.

@@ -6,7 +6,7 @@ use crate::review::answer::blocks::{Block, ITEM_LEVEL};
 use crate::review::answer::severity::{
     is_rated_line, stated_severities, stated_severity, states_finding,
 };
-use crate::review::answer::titles::is_none;
+use crate::review::answer::titles::{is_none, is_praise};
 use crate::review::answer::{Cause, item};
 use crate::review::findings::Severity;
 use crate::text;
@@ -28,6 +28,7 @@ impl Reader {
         let is_vague = stated.is_empty() && lines.iter().any(|line| states_finding(line));
         let is_end = block.line > self.last_line;
         let in_section = context.place == Place::Section;
+        let is_lead = context.lists_findings && begins_bold(&lines[0]);
         let is_behind_none =
             in_section && context.says_none && !context.is_told && stated.is_empty();
         match (context.place, self.findings.len().checked_sub(1)) {
@@ -45,7 +46,7 @@ impl Reader {
             }
             (Place::Praise, _) if first.is_none() => return Err(uncounted(block)),
             _ if stated.len() > 1 || !in_section && is_vague => return Err(uncounted(block)),
-            _ if in_section || !stated.is_empty() => {
+            _ if in_section || is_lead || !stated.is_empty() => {
                 let text = lines.remove(first.unwrap_or_default());
                 self.add(stated.first().copied(), &text, context);
                 self.hang(self.findings.len() - 1, &lines, context);
@@ -95,6 +96,12 @@ impl Reader {
         }
         Ok(())
     }
+}
+
+/// Returns whether a text begins with a sentence in bold: `**Orders are lost.** Commit first.`
+fn begins_bold(text: &str) -> bool {
+    let inner = text.strip_prefix("**").and_then(|it| it.split_once("**"));
+    inner.is_some_and(|(inner, _)| inner.ends_with('.') && !is_praise(inner))
 }
 
 fn uncounted(block: &Block) -> Cause {
