@@ -165,10 +165,19 @@ pub(super) fn left_out(held: &AnyLoop) -> Option<String> {
     let lines = compared.iter();
     let mut files = lines.filter_map(|line| line.strip_prefix("left out: "));
     let first = files.next()?;
-    Some(match files.count() {
-        0 => format!("The review left out {first}."),
-        more => format!("The review left out {first} and {more} more."),
-    })
+    // The last line may be "and 12 more".
+    let hidden = |line: &str| {
+        line.strip_prefix("and ")?
+            .strip_suffix(" more")?
+            .parse()
+            .ok()
+    };
+    Some(
+        match files.map(|line| hidden(line).unwrap_or(1)).sum::<usize>() {
+            0 => format!("The review left out {first}."),
+            more => format!("The review left out {first} and {more} more."),
+        },
+    )
 }
 
 /// Returns the lines about the compared commits, from the last reviewed copy of the changes.

@@ -69,7 +69,8 @@ pub(super) fn list(
     Ok(changed)
 }
 
-/// Writes at most [`MAX_BYTES`] of text: as many of the smallest diffs as fit, in order of path.
+/// Writes at most [`MAX_BYTES`] of text: as many of the smallest diffs as fit, in order of path, and
+/// of untracked files only if there is room behind the others.
 pub(super) fn write(
     snapshot: &Snapshot,
     differ: &Git,
@@ -79,7 +80,10 @@ pub(super) fn write(
     let trees = [&*base.tree, &*snapshot.tree];
     let mut bytes_left = MAX_BYTES - MAX_HEAD_BYTES;
     let mut smallest: Vec<&ChangedFile> = changed.iter().collect();
-    smallest.sort_by_key(|one| one.lines.map(|(added, removed)| added + removed));
+    smallest.sort_by_key(|one| {
+        let lines = one.lines.map(|(added, removed)| added + removed);
+        (snapshot.untracked.contains(&one.path), lines)
+    });
     let mut diffs = BTreeMap::new();
     for one in smallest {
         if let Some(diff) = diff(differ, trees, one, bytes_left)? {
