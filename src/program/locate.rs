@@ -28,6 +28,8 @@ pub struct FoundLoop {
     pub store: Store,
     #[deref]
     listed: ListedLoop,
+    /// Whether it is in the caller's git repository, or the caller is in none.
+    is_near: bool,
 }
 
 impl FoundLoop {
@@ -41,6 +43,14 @@ impl FoundLoop {
 
     pub(super) fn owner(&self) -> Option<&str> {
         self.session.as_deref().filter(|session| is_known(session))
+    }
+
+    /// Returns whether it is a session's own, or belongs to no session and is near.
+    pub(super) fn is_for(&self, session: Option<&str>) -> bool {
+        match self.owner() {
+            None => self.is_near,
+            owner => owner == session,
+        }
     }
 
     pub(super) fn is_for_any_session(&self, table: &Table) -> bool {
@@ -138,9 +148,15 @@ impl StateFolders {
         for store in &self.stores {
             let mut listed = list(store);
             listed.retain(|one| store.is_for(one.root.as_deref()));
+            let is_near = self.starts.iter().any(|start| {
+                let start = start.canonicalize_utf8().unwrap_or_default();
+                let top = git_top(&start);
+                store.root().starts_with(top) || !top.join(".git").exists()
+            });
             loops.extend(listed.into_iter().map(|listed| FoundLoop {
                 store: store.clone(),
                 listed,
+                is_near,
             }));
         }
         loops
@@ -183,13 +199,13 @@ impl StateFolders {
     ) -> Result<Option<FoundLoop>, String> {
         let active = self.active();
         let mut usable = active.iter().filter(|one| one.is_usable());
-        if let Some(found) = usable.find(|one| one.owner().is_none() || one.owner() == session) {
+        if let Some(found) = usable.find(|one| one.is_for(session)) {
             return Ok(Some(found.clone()));
         }
         if let Some(error) = self.refusal() {
             return Err(text::note(&with_help(&error), MAX_PROBLEM_CHARS));
         }
-        if let Some(FoundLoop { store, listed }) = active.iter().find(|one| !one.is_usable())
+        if let Some(FoundLoop { store, listed, .. }) = active.iter().find(|one| !one.is_usable())
             && let Err(error) = store.open(&listed.id)
         {
             return Err(open_error::line(info, store, &listed.id, &error.into()));

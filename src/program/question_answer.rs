@@ -26,7 +26,7 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
         .as_deref()
         .filter(|_| !answers.is_empty())?;
     let mut loops = StateFolders::find_for_hook(info.state, input).active();
-    loops.retain(|one| one.is_usable() && one.owner().is_none_or(|owner| owner == session));
+    loops.retain(|one| one.is_usable() && one.is_for(Some(session)));
     // The answer is for the loop that asked, even if a stop would drive another.
     loops.iter().find_map(|found| {
         take(program, found, session, &answers).unwrap_or_else(|problem| {

@@ -119,7 +119,7 @@ fn describe_loop(program: &Program, input: &Input, folders: &StateFolders) -> Op
         if let Some(found) = for_any.first() {
             return Some(describe_own(program, found, false));
         }
-        if let Some(found) = loops.iter().find(|one| one.owner().is_none()) {
+        if let Some(found) = loops.iter().find(|one| one.is_for(None)) {
             let line = format!(
                 "loop {} (phase {}) belongs to no session yet: the first turn that ends here takes it. To see where it is:{}",
                 found.id,

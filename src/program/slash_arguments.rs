@@ -95,8 +95,11 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
         }
         flags.push(flag.to_owned());
         if takes_value(flag) && !rest.is_empty() {
-            let next_part = if takes_words { first_word } else { before_flag };
-            let (value, after) = next_part(rest);
+            let (value, after) = match quoted(rest).filter(|_| takes_words) {
+                Some(parts) => parts,
+                None if takes_words => first_word(rest),
+                None => before_flag(rest),
+            };
             let inside = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
             let inside = inside.filter(|it| !it.contains('"'));
             flags.push(inside.unwrap_or(value).to_owned());
@@ -104,6 +107,14 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
         }
     }
     (flags, rest)
+}
+
+/// Splits a text after words in quotes, which white space or nothing follows.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|first| "'\"".contains(*first))?;
+    let (value, rest) = text[1..].split_once(quote)?;
+    let is_whole = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    is_whole.then(|| (value, rest.trim_start()))
 }
 
 fn first_word(text: &str) -> (&str, &str) {
@@ -209,6 +220,7 @@ mod tests {
                 "fix `it`; $(x) --rounds 9\n\"quoted\"",
             ),
             ("--rounds=7 x", vec!["--rounds=7"], "x"),
+            ("--rounds 'a b' \"c\"", vec!["--rounds", "a b"], "\"c\""),
             ("-- --rounds is a flag", vec![], "--rounds is a flag"),
             ("- dash first", vec![], "- dash first"),
             ("--rounds", vec!["--rounds"], ""),

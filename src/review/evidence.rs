@@ -271,7 +271,9 @@ impl<'r> Round<'r> {
         let verdicts = self
             .verdicts(|run| self.is_current(run))
             .map_err(unreadable)?;
-        let open = Counts::new(verdicts.iter().flat_map(Run::findings));
+        // A finding of several rounds counts once.
+        let known = finding_history::standings(&verdicts);
+        let open = Counts::new(known.iter().map(|one| &one.finding));
         let unsettled = open.blocking(self.spec.blocking.min(Severity::Medium));
         let why = why
             .map(|why| why.trim().to_owned())

@@ -56,7 +56,7 @@ pub enum RoundError {
 claudex_loop_engine::impl_diagnostic!(RoundError, |error| {
     let help = match error {
         RoundError::Nothing { .. } => {
-            "change something first; files that git ignores are never part of a review"
+            "change something first; files that git ignores are never part of a review, and those of a submodule are reviewed in its folder"
         }
         RoundError::Refused { help, .. } => help,
         RoundError::Message(error) => return help_of(error),

@@ -46,6 +46,15 @@ fn stop_without_repository_or_cwd_finds_its_loop() {
 }
 
 #[test]
+fn loop_above_a_repository_is_not_taken_there() {
+    let project = Project::without_git();
+    project.start(&[]);
+    let below = project.root.join("repository");
+    std::fs::create_dir_all(below.join(".git")).unwrap();
+    assert_eq!(fire_in(&project, &below).approved(), "");
+}
+
+#[test]
 fn worktree_has_its_own_loop() {
     let project = Project::new();
     project.git(&["commit", "--quiet", "--allow-empty", "-m", "first"]);

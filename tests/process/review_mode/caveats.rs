@@ -73,11 +73,13 @@ fn plan_edited_after_summary_is_told_and_noted() {
 #[test]
 fn files_left_out_are_in_the_summary() {
     let project = project();
-    for name in ["a.txt", "b.txt"] {
-        write(&project, name, &"a line of a listing\n".repeat(20_000));
+    write(&project, "a.txt", "A line.\n");
+    for number in 0..70 {
+        let listing = "x\n".repeat(120_000);
+        write(&project, &format!("b-{number:02}.txt"), &listing);
     }
     let id = start(&project, &[]);
     project.review(&id, "fake-clean").exits(0);
-    let note = "**Note:** The review left out a.txt (+20000 -0 lines) and 1 more.";
+    let note = "**Note:** The review left out b-00.txt (+120000 -0 lines) and 69 more.";
     has(&project.fire().blocked(), note);
 }
