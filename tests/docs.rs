@@ -149,7 +149,6 @@ fn clone() -> tempfile::TempDir {
     folder
 }
 
-/// Copies the thin example to the plan's path.
 fn plan_thinly(folder: &Path) {
     fs::copy(
         root().join("examples/plans/thin.md"),
@@ -318,7 +317,6 @@ fn every_file_that_is_named_is_there() {
     );
 }
 
-/// Returns every `CLAUDEX_…` in a text.
 fn variables(text: &str) -> BTreeSet<String> {
     let found = text.match_indices("CLAUDEX_").map(|(at, _)| {
         let rest = text[at..].split(|c: char| !c.is_ascii_uppercase() && c != '_');

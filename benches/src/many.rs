@@ -10,7 +10,6 @@ use crate::pair::{Measure, Row, ratio};
 use crate::seal::rewrite_journal;
 use crate::stop::{hook, program, project};
 
-/// The number of finished loops.
 const LOOP_COUNT: usize = 10_000;
 /// The number of loops that are copied before the next start.
 const LOOPS_BETWEEN_STARTS: usize = 20;

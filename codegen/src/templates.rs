@@ -35,7 +35,6 @@ pub const MESSAGE: &str = "violations question question.question question.header
 pub const START: &str = "notes from_prompt flags state";
 /// The names of a prompt.
 pub const PROMPT: &str = "round persona who kind subject earlier known verified marker document part part.first part.last";
-/// The functions of the template language.
 const FUNCTIONS: &str = "range dict namespace debug";
 /// The help for a name that is not similar to any other.
 const HELP: &str = "it can name the machine's fields, the template variables of docs/behaviours.md, and what `context` \

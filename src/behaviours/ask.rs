@@ -17,13 +17,11 @@ use crate::text;
 const MAX_HEADER_CHARS: usize = 12;
 /// The longest question once its fields are filled in, in characters.
 const MAX_QUESTION_CHARS: usize = 500;
-/// The longest label that a program gives, in characters.
 const MAX_LABEL_CHARS: usize = 80;
 /// The longest description, in characters: all have to fit into one block.
 const MAX_DESCRIPTION_CHARS: usize = 200;
 /// The longest text that a user types instead of choosing, in characters.
 const MAX_TYPED_CHARS: usize = 2_000;
-/// The most options of the client's dialog.
 const MAX_DIALOG_OPTIONS: usize = 4;
 /// The most options of a question: more are no help to a user, and too long for a block.
 const MAX_OPTIONS: usize = 12;

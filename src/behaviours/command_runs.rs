@@ -21,7 +21,6 @@ use crate::text;
 const MAX_TAIL_LINES: usize = 40;
 /// The most characters of these lines.
 pub(super) const MAX_TAIL_CHARS: usize = 4000;
-/// The most characters of a sentence about the end of a command.
 const MAX_PROBLEM_CHARS: usize = 300;
 
 /// The journal's note of a run of one command.

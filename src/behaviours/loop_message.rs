@@ -13,7 +13,6 @@ use crate::message::{Message, MessageError, Render as _, facts};
 use crate::process::configured::is_installed;
 use crate::{template, text};
 
-/// The most characters of a field that a message shows.
 const MAX_FIELD_CHARS: usize = 300;
 
 /// The message of a phase that asks, unless the machine has another one.

@@ -20,15 +20,12 @@ use crate::review::round::{Listener, RoundEvent};
 use crate::review::worktree::tree_id;
 use crate::text;
 
-/// The most commands of a list.
 const MAX_COMMANDS: usize = 32;
-/// The longest command, in characters.
 const MAX_COMMAND_CHARS: usize = 1000;
 /// The subject of an error.
 const SUBJECT: &str = "the commands that verify the work";
 /// The line of a caller that waits for another run.
 const WAITS: &str = "another run, or a review, is running in this loop; waiting for its end";
-/// The time between two looks of a caller that waits for another run.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The most characters of output that are shown of all commands.
 const MAX_OUTPUT_CHARS: usize = 6000;
@@ -160,7 +157,6 @@ impl VerifyRun {
         })
     }
 
-    /// Returns the commands that were run and did not pass.
     fn failed(&self) -> impl Iterator<Item = &CommandEnd> {
         let has_failed = |exit: &Exit| !exit.has_passed() && *exit != Exit::NotAllowed;
         let commands = self.commands.iter();

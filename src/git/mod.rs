@@ -21,7 +21,6 @@ use crate::text;
 
 /// The most changed and untracked files of one work tree that are read.
 pub const MAX_FILES: usize = 20_000;
-/// The time limit of one command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The configuration of every command, which outweighs that of every file.
@@ -71,7 +70,6 @@ type Result<T> = std::result::Result<T, WorktreeError>;
 /// git in one work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
-    /// The top of the work tree.
     pub(crate) root: Utf8PathBuf,
     config: Vec<String>,
     environment: Environment,

@@ -7,7 +7,6 @@ use crate::text;
 /// The most UTF-16 units of an uncut reason. The client shortens texts above 10,000.
 const MAX_REASON_UNITS: usize = 9_000;
 
-/// The longest sentences of a note, in characters.
 const MAX_NOTE_CHARS: usize = 1_000;
 /// The longest instruction below a note, in characters: the client shortens texts above 10,000.
 const MAX_INSTRUCTION_CHARS: usize = 7_500;

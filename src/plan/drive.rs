@@ -129,7 +129,6 @@ impl<'d> Driver<'d> {
         }
     }
 
-    /// Runs the review of the round and the drafter.
     fn review(&self, held: &AnyLoop) -> Result<(), Failure> {
         let review = Review {
             program: self.program,

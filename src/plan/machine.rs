@@ -100,7 +100,6 @@ fn display_name(file: &Utf8Path) -> String {
     text::pasteable(&text::printable(file))
 }
 
-/// Returns the schema of the values at `@` in a file.
 fn schema_at(file: &str) -> Value {
     let at = |value: &str| schema_at(&file.replace('@', value));
     let table = |keys: Vec<String>| {

@@ -45,7 +45,6 @@ pub(super) fn line(raw: &Raw) -> String {
     }
 }
 
-/// Writes the runner for the loop's round.
 pub(super) fn write(held: &AnyLoop) -> Result<(), String> {
     let raw = held.raw();
     let store = raw.store();

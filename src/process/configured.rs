@@ -49,7 +49,6 @@ fn usual_timeout() -> Duration {
     Duration::from_secs(50)
 }
 
-/// Reads the timeout of a command.
 fn timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let Spelled(timeout) = Spelled::deserialize(deserializer)?;
     if timeout > ConfiguredCommand::MAX_TIMEOUT {

@@ -59,7 +59,6 @@ impl Group {
         }
     }
 
-    /// Sends a signal to all of the group.
     pub(super) fn signal(&self, signal: Signal) {
         if !self.reaped {
             // It fails only if the group is empty.

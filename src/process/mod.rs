@@ -26,11 +26,9 @@ use self::group::Group;
 use self::limits::Limits;
 pub use self::output::{ProcessEnd, ProcessOutput, Stream};
 
-/// The time between two looks at a silent child.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The time for which others may hold the streams after the child itself has exited.
 const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
-/// The time between TERM and KILL.
 const TERM_GRACE_TIME: Duration = Duration::from_secs(2);
 /// The time without output after KILL after which the output counts as read to its end.
 const SETTLE_TIME: Duration = Duration::from_millis(500);

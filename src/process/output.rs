@@ -18,7 +18,6 @@ pub const MAX_KEPT_BYTES: usize = 4 * 1024 * 1024;
 const MAX_TAIL_BYTES: usize = 8 * 1024;
 /// The bytes of one line that are kept. A line may be an event with texts inside.
 const MAX_LINE_BYTES: usize = MAX_KEPT_BYTES;
-/// The characters of one line that are shown.
 const MAX_SHOWN_CHARS: usize = 300;
 
 /// One of a process's two output streams.
@@ -178,7 +177,6 @@ fn keep_end(end: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Returns the last [`MAX_TAIL_BYTES`].
 fn tail(bytes: &[u8]) -> &[u8] {
     &bytes[bytes.len().saturating_sub(MAX_TAIL_BYTES)..]
 }

@@ -20,7 +20,6 @@ pub const RUN: &str = "run";
 /// Whether this call has taken the ticket of the user's slash command.
 static HAS_TICKET: AtomicBool = AtomicBool::new(false);
 
-/// Records that this call has taken a ticket.
 pub(super) fn note_ticket() {
     HAS_TICKET.store(true, Ordering::Relaxed);
 }

@@ -13,7 +13,6 @@ use crate::machine::{Actor, Raw};
 use crate::store::{LoopId, Store};
 use crate::text;
 
-/// The longest typed line in a message, in characters.
 const MAX_LINE_CHARS: usize = 300;
 
 pub use super::locate::current_folder;

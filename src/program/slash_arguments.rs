@@ -95,14 +95,14 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
         }
         flags.push(flag.to_owned());
         if takes_value(flag) && !rest.is_empty() {
-            let (value, after) = match quoted(rest).filter(|_| takes_words) {
+            let is_whole =
+                |(_, after): &(_, &str)| takes_words || after.is_empty() || after.starts_with("--");
+            let (value, after) = match quoted(rest).filter(is_whole) {
                 Some(parts) => parts,
                 None if takes_words => first_word(rest),
                 None => before_flag(rest),
             };
-            let inside = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-            let inside = inside.filter(|it| !it.contains('"'));
-            flags.push(inside.unwrap_or(value).to_owned());
+            flags.push(value.to_owned());
             rest = after;
         }
     }

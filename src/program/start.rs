@@ -120,7 +120,6 @@ pub(super) fn start_with(program: &Program, arguments: Vec<String>) -> CommandRe
     begin(program, &matches?)
 }
 
-/// Starts a loop and prints its first message.
 pub(super) fn begin(program: &Program, matches: &ArgMatches) -> CommandResult {
     let info = program.info;
     let caller = Caller::from_env();
@@ -217,7 +216,7 @@ fn print(
             "loop {id} was inactive and is archived now; to bring it back once this one is over:{resume}"
         ));
     }
-    notes.extend(flag_in_words(program, mode, matches));
+    notes.extend(flag_in_words(matches));
     if mode.message.is_none() {
         for note in &notes {
             out::note(&info.line(note));
@@ -248,21 +247,11 @@ fn print(
 }
 
 /// Returns a note about a flag behind the first of the words, where it is text.
-fn flag_in_words(program: &Program, mode: &ModeInfo, matches: &ArgMatches) -> Option<String> {
-    let words: Vec<_> = matches.try_get_many::<String>(WORDS).ok()??.collect();
-    let whole = command_line::command(program);
-    let start = whole.find_subcommand("start")?;
-    let start = start.find_subcommand(mode.name).unwrap_or(start);
-    let is_flag = |word: &&str| {
-        let name = word
-            .strip_prefix("--")
-            .and_then(|flag| flag.split('=').next());
-        name.is_some() && start.get_arguments().any(|known| known.get_long() == name)
-    };
+fn flag_in_words(matches: &ArgMatches) -> Option<String> {
+    let words = matches.try_get_many::<String>(WORDS).ok()??;
     let flag = words
-        .iter()
         .flat_map(|word| word.split_whitespace())
-        .find(is_flag)?;
+        .find(|word| word.len() > 2 && word.starts_with("--"))?;
     Some(format!(
         "{flag} is part of the text: flags go in front of it"
     ))

@@ -28,7 +28,6 @@ use crate::store::{
 
 const CHANGES: [&str; 4] = ["write", "set", "move", "sweep"];
 
-/// The field that marks a machine's file.
 const MACHINE: &str = "machine";
 const PHASE: &str = "phase";
 const UPDATED: &str = "last_updated_at";

@@ -143,7 +143,6 @@ impl Program {
     }
 }
 
-/// Prints the result of a verb, and the next step.
 pub(super) fn print_result(program: &Program, name: &str, now: &dyn LoopHandle) {
     let raw = now.raw();
     let id = raw.id();

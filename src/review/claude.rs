@@ -68,7 +68,6 @@ fn read(session: &mut Session, event: &Value) -> Option<String> {
     }
 }
 
-/// Returns the line of progress for the use of a tool.
 fn tool(root: &Utf8Path, block: &Value) -> String {
     let input = |name: &str| text_of(block, &format!("/input/{name}"));
     let (verb, object) = match text_of(block, "/name") {

@@ -165,7 +165,6 @@ fn without_shell(command: &str) -> String {
     }
 }
 
-/// Returns the cause in the sentence of a failed turn.
 fn failure(sentence: &str) -> Cause {
     let body = serde_json::from_str::<Value>(sentence).unwrap_or_default();
     let message = text_of(&body, "/error/message").trim();

@@ -16,7 +16,6 @@ use crate::machine::{EvidenceRecord, LoopFacts as _, Raw, Refusal, Requirement};
 
 pub use crate::machine::EvidencePolicy;
 
-/// The time limit for reading the work tree, to compare it with the reviewed one.
 const TREE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A review of this round.

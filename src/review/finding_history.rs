@@ -61,7 +61,6 @@ pub fn summary(all: &[FindingHistory]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// A finding of an earlier round.
 struct KnownFinding<'r> {
     finding: &'r Finding,
     id: &'r str,

@@ -11,7 +11,6 @@ use crate::files::Folder;
 use crate::machine::Raw;
 use crate::text;
 
-/// The time after which a follower reads again.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(100);
 /// The most bytes of lines of a run, so that a reviewer cannot fill the disk.
 const MAX_LINES_BYTES: usize = 1024 * 1024;
@@ -31,10 +30,8 @@ pub enum RoundEvent<'a> {
 /// Progress callback. Returning `Break` cancels the review.
 pub type Listener<'l> = dyn FnMut(RoundEvent<'_>) -> ControlFlow<()> + 'l;
 
-/// The lines of the current run.
 pub(super) struct Progress {
     file: File,
-    /// The bytes that may still be written.
     bytes_left: usize,
 }
 

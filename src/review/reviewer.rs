@@ -32,7 +32,6 @@ const COMMON_VARIABLES: &str = "HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_p
     SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS \
     XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME LOGNAME SHELL";
 
-/// The longest text, path or command in a line of progress, in characters.
 const MAX_SHOWN_CHARS: usize = 160;
 
 /// The question after an unreadable answer.

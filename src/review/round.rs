@@ -76,7 +76,6 @@ pub fn run(
     }
 }
 
-/// Performs a run, step by step.
 fn perform(
     folder: &Folder,
     round: &Round<'_>,

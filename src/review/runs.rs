@@ -70,7 +70,6 @@ pub struct RunEnd {
 }
 
 impl RunEnd {
-    /// Makes the end of a run, now.
     pub(super) fn new(
         run: &str,
         answer: Result<Findings, Cause>,

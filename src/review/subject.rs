@@ -22,7 +22,6 @@ use crate::text;
 
 const CHANGES: &str = "{changes}";
 const PROGRAM: &str = "{program}";
-/// The largest subject, in bytes.
 const MAX_SUBJECT_BYTES: usize = 512 * 1024;
 /// The help for a subject that is too large.
 pub const SPLIT_HELP: &str = "split it into parts, each with a loop of its own";
@@ -282,7 +281,6 @@ fn sources(raw: &Raw, template: &str) -> io::Result<Vec<Subject>> {
     Ok(paths.into_iter().map(file).collect())
 }
 
-/// Returns whether a subject is a pattern for several files.
 fn is_pattern(subject: &str) -> bool {
     subject.contains('*') || subject.contains(NUMBER)
 }

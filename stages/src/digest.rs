@@ -20,7 +20,6 @@ const FIRST_DIGESTED_ROUND: u32 = 4;
 pub const MAX_LINES: usize = 100;
 /// The lines of a digest of no rounds.
 const EMPTY_LINES: usize = 26;
-/// The longest text of a cell, in characters.
 const MAX_CELL_CHARS: usize = 200;
 
 /// The summaries that counted, by round and stage.

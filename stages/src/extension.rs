@@ -20,7 +20,6 @@ use crate::state::{Pipeline, new_dispatch, summary_file};
 use crate::typestate::{AnyLoop, Asking, Choosing, Failed, Loop, OnStop, Phase};
 use crate::{digest, questions, report, take_up};
 
-/// The longest line, in characters.
 const MAX_LINE_CHARS: usize = 200;
 
 /// The extension of the machine file.

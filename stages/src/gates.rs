@@ -28,9 +28,7 @@ const OPTIONAL_SECTIONS: [&str; 2] = ["Executive Summary", "Screen Inventory"];
 const TECHNICAL_WORDS: &str = "api apis backend codebase database databases docker endpoint endpoints \
     framework frontend graphql http json kubernetes microservice microservices middleware nosql sdk \
     sql webhook webhooks xml";
-/// The longest message, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
-/// The fewest boxes of a question.
 const MIN_BOXES: usize = 3;
 /// The smallest share of the expected ThinkDeep calls without a finding, in per cent.
 const MIN_DEPTH_PERCENT: f64 = 60.0;
@@ -40,7 +38,6 @@ const MIN_DEPTH_PERCENT: f64 = 60.0;
 pub struct Gate {
     /// The header of the question about the findings.
     pub(crate) header: &'static str,
-    /// The name of the checked file.
     file: String,
     /// The findings with which the pipeline may not continue: sentences with file and line.
     pub blocking: Vec<String>,

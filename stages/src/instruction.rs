@@ -13,7 +13,6 @@ use crate::state::{Pipeline, SUMMARIES, merge, summary_file};
 use crate::typestate::{AnyLoop, OnStop as _, Phase};
 use crate::{digest, questions};
 
-/// The round at which the user is warned.
 const WARNING_ROUND: u32 = 5;
 /// The most characters of the previous stage's context that a dispatch quotes.
 const MAX_CONTEXT_CHARS: usize = 2_000;

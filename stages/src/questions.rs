@@ -14,7 +14,6 @@ use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, Phase, Transition};
 const MAX_LABEL_CHARS: usize = 80;
 /// The most options that the engine takes.
 const MAX_OPTIONS: usize = 12;
-/// The longest reason that a question quotes, in characters.
 const MAX_REASON_CHARS: usize = 300;
 
 /// Returns the question of the open stage's summary, or a sentence if the summary is gone.

@@ -17,15 +17,12 @@ use crate::record;
 use crate::state::{CountedSummary, Open, Pipeline, Taken, summary_file};
 use crate::typestate::{AnyLoop, BackAction, Phase, Transition};
 
-/// The longest refusal that is kept, in characters.
 const MAX_DETAIL_CHARS: usize = 500;
-/// The help of a report that cannot be taken.
 const RECOVER_HELP: &str = "nothing was changed; have the coordinator write its summary again, or, if it has ended without one:\n    stages recover";
 /// The smallest share of the expected ThinkDeep calls without a question, in per cent.
 const MIN_DEPTH_PERCENT: f64 = 40.0;
 /// The smallest rise of the score without a question. A score has at most three decimals.
 const MIN_GAIN: f64 = 1.9995;
-/// The longest gap that a question quotes, in characters.
 const MAX_GAP_CHARS: usize = 250;
 
 /// The pipeline as it is now, or its refused transition. A failure changed nothing.

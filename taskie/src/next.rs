@@ -82,7 +82,6 @@ pub struct Next {
     pub commands: String,
 }
 
-/// The rows of the table.
 const ROWS: &str = include_str!("next.txt");
 
 impl Next {

@@ -97,7 +97,6 @@ fn rows_follow_from_state_and_files() {
     assert_eq!(rows.len(), 26);
 }
 
-/// Returns all violations, one per line.
 fn violations_of(
     files: &str,
     coding: Option<TaskCounts>,

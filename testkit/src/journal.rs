@@ -9,11 +9,9 @@ use serde_json::Value as Json;
 pub(crate) struct Loop {
     pub(crate) id: String,
     pub(crate) document: PathBuf,
-    /// The folder of its journal.
     pub(crate) folder: PathBuf,
 }
 
-/// A journal as it was read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Journal {
     pub(crate) bytes: Vec<u8>,
@@ -42,7 +40,6 @@ impl Loop {
 }
 
 impl Journal {
-    /// Returns a field after the last change.
     pub(crate) fn field(&self, name: &str) -> &Json {
         let last = self.changes.last();
         last.map_or(&Json::Null, |last| &last["fields"][name])
@@ -50,9 +47,8 @@ impl Journal {
 
     /// Returns the changes since an earlier reading that took an edge, without bindings.
     pub(crate) fn edges_since(&self, before: &Journal) -> Vec<&Json> {
+        let is_edge = |change: &&Json| change["what"] != "bind" && change["what"] != "adopt";
         let changes = self.changes.iter().skip(before.changes.len());
-        changes
-            .filter(|change| change["what"] != "bind" && change["what"] != "adopt")
-            .collect()
+        changes.filter(is_edge).collect()
     }
 }

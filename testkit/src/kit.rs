@@ -11,13 +11,11 @@ use crate::project::Project;
 use crate::walk::Walk;
 use crate::{pairs, promises};
 
-/// A preparation of a project before a start.
 type Prepare = Box<dyn Fn(&Project) -> io::Result<()> + Send + Sync>;
 
 /// A suite, which returns a line about its attempts.
 type RunSuite = fn(&mut Walk) -> Result<String>;
 
-/// The suites by their names, in their order.
 const SUITES: [(&str, RunSuite); 7] = [
     ("walk", Walk::run),
     ("refusals", |walk| promises::refusals(walk)),
@@ -56,9 +54,7 @@ pub struct Kit {
     pub(crate) file: PathBuf,
     pub(crate) program: PathBuf,
     pub(crate) plugin: Option<PathBuf>,
-    /// The values of fields at a start.
     pub(crate) texts: HashMap<String, String>,
-    /// The preparation of a project before a start.
     pub(crate) prepare: Prepare,
 }
 

@@ -16,7 +16,6 @@ use serde_json::Value as Json;
 use crate::project::put;
 use crate::walk::{Walk, list, text};
 
-/// The file with the calls, in the crate's folder.
 const CALLS: &str = "src/calls.rs";
 const HEAD: &str =
     "//! One call per line.\n#[allow(dead_code)]\nfn any<T>() -> T { std::process::abort() }\n";
@@ -104,9 +103,8 @@ fn errors(output: &str) -> BTreeMap<Option<u64>, Vec<Json>> {
         // "aborting due to 1160 previous errors" has no place.
         let span = list(&message["spans"]).find(|span| span["is_primary"] == true);
         if let Some(span) = span {
-            let line = span["line_start"]
-                .as_u64()
-                .filter(|_| span["file_name"] == CALLS);
+            let is_call = span["file_name"] == CALLS;
+            let line = span["line_start"].as_u64().filter(|_| is_call);
             errors.entry(line).or_default().push(message);
         }
     }
@@ -127,13 +125,12 @@ pub(crate) fn run(walk: &Walk) -> Result<String> {
     }
     let name = &*walk.machine.name;
     let package = walk.kit.file.with_file_name(".").canonicalize()?;
-    let rustc = Command::new("rustc").arg("-vV").output()?.stdout;
-    let version = String::from_utf8(rustc)?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    let mut rustc = Command::new("rustc");
+    let host = String::from_utf8(rustc.args(["--print", "host-tuple"]).output()?.stdout)?;
     // Packages of other platforms may not be there.
     let metadata = cargo(&package)
         .args(["metadata", "--format-version", "1", "--offline"])
-        .args(["--filter-platform", host.unwrap_or_default()])
+        .args(["--filter-platform", host.trim()])
         .output()?;
     let complaint = String::from_utf8_lossy(&metadata.stderr);
     ensure!(metadata.status.success(), "cargo metadata: {complaint}");

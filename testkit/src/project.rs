@@ -77,6 +77,8 @@ impl Project {
             kill_at: AtomicUsize::new(0),
         };
         fs::create_dir_all(project.home().join("config/claudex-loop"))?;
+        let user = "[user]\nname = kit\nemail = kit@example.org\n";
+        fs::write(project.home().join(".gitconfig"), user)?;
         fs::create_dir(project.root())?;
         // Without the samples of hooks, which each copy of the project would have.
         let mut init = project.tool("git");
@@ -116,10 +118,6 @@ impl Project {
                 ("LANG", "C.UTF-8"),
                 ("TZ", "UTC"),
                 ("GIT_CONFIG_NOSYSTEM", "1"),
-                ("GIT_AUTHOR_NAME", "kit"),
-                ("GIT_AUTHOR_EMAIL", "kit@example.org"),
-                ("GIT_COMMITTER_NAME", "kit"),
-                ("GIT_COMMITTER_EMAIL", "kit@example.org"),
             ]);
         command
     }
@@ -162,7 +160,6 @@ impl Project {
         self.hook("stop", self.event().to_string().as_bytes())
     }
 
-    /// Returns the input of the Stop hook.
     pub(crate) fn event(&self) -> Json {
         json!({"session_id": SESSION, "hook_event_name": "Stop", "cwd": self.root(), "stop_hook_active": false})
     }
@@ -196,7 +193,6 @@ pub fn as_agent(command: &mut Command) -> &mut Command {
         .env("CLAUDE_CODE_SESSION_ID", SESSION)
 }
 
-/// Runs a command with this on its stdin.
 pub(crate) fn feed(mut command: Command, input: &[u8]) -> io::Result<Output> {
     let mut child = command
         .stdin(Stdio::piped())
@@ -213,13 +209,11 @@ pub(crate) fn feed(mut command: Command, input: &[u8]) -> io::Result<Output> {
     })
 }
 
-/// Writes a file, and the folders above it.
 pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
     fs::create_dir_all(path.with_file_name(""))?;
     fs::write(path, text)
 }
 
-/// Runs a command that must succeed.
 fn run(command: Command) -> io::Result<()> {
     let output = feed(command, b"")?;
     match output.code {

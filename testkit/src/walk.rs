@@ -13,7 +13,6 @@ use crate::journal::{Journal, Loop};
 use crate::kit::Kit;
 use crate::project::{Output, Project, as_agent, feed, put};
 
-/// The number of calls that a walk makes at most, in all modes together.
 const MAX_CALLS: usize = 200;
 /// The value of each field that a start requires.
 const TEXT: &str = "given-1";
@@ -25,7 +24,6 @@ pub(crate) struct Walk {
     /// The machine as JSON: its tables are lists.
     pub(crate) json: Json,
     pub(crate) project: Project,
-    /// Every state that was reached, in the order of the walk.
     pub(crate) states: Vec<State>,
     /// The moves that were not yet tried, each with the index of its state.
     moves: VecDeque<(usize, Move)>,
@@ -37,7 +35,6 @@ pub(crate) struct State {
     pub(crate) held: Loop,
     /// The calls that led to it, as a failure shows them.
     pub(crate) path: String,
-    /// The index of its phase.
     pub(crate) phase: usize,
     pub(crate) journal: Journal,
     /// The call that led to it: the index of the state before, the call, and the journal's edge.
@@ -205,9 +202,7 @@ impl Walk {
             }
             moves.push(Move::Stop { file: Some(path) });
         }
-        if !state.journal.is_reviewed {
-            moves.push(Move::Review);
-        }
+        moves.extend((!state.journal.is_reviewed).then_some(Move::Review));
         for verb in self.verbs() {
             let mut actors = verb.by.iter();
             let by = actors.find(|by| self.may_be_open(state, verb, ***by));
@@ -297,7 +292,6 @@ impl Walk {
         }
     }
 
-    /// Returns the loops of the project, as `list` prints them.
     pub(crate) fn loops(&self) -> Result<Vec<Json>> {
         let listed = self.project.person(&["list", "--json"])?;
         Ok(serde_json::from_str(&listed.out)?)
@@ -345,11 +339,8 @@ impl Walk {
         let output = self.project.person(&["journal", &held.id])?;
         ensure!(output.code == Some(0), "`journal` says: {output}");
         let journal = held.journal()?;
-        let stored = journal.field(
-            self.machine
-                .engine_field(EngineField::Phase)
-                .unwrap_or_default(),
-        );
+        let name = self.machine.engine_field(EngineField::Phase);
+        let stored = journal.field(name.unwrap_or_default());
         let mut phases = self.machine.phases.iter();
         let phase = phases
             .position(|phase| stored == phase.stored_name())

@@ -102,12 +102,10 @@ impl Project {
         fs::write(self.configuration(), words.join("\0")).unwrap();
     }
 
-    /// Permits the command `build` with this shell script.
     pub(crate) fn permit_script(&self, text: &str) {
         self.permit(&["build", "/bin/sh", "", "50", "-c", text]);
     }
 
-    /// Returns a call of the program.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(program());
         command
@@ -123,7 +121,6 @@ impl Project {
         command
     }
 
-    /// Returns the output of the program.
     pub(crate) fn say(&self, arguments: &[&str]) -> String {
         stdout(self.command(arguments).output().unwrap())
     }
@@ -132,7 +129,6 @@ impl Project {
         self.say(&["stop"])
     }
 
-    /// Returns the id of the only loop.
     pub(crate) fn id(&self) -> String {
         let names = fs::read_dir(self.file(".loops"))
             .unwrap()

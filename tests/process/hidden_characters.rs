@@ -1,32 +1,20 @@
 //! Terminals and agents get plain text. In a project with hostile names and texts, no output has a
 //! control, bidirectional or invisible character, and no name begins a new line.
 
+use claudex_loop::text::is_hidden;
 use serde_json::{Value, json};
 
 use crate::support::{Project, Ran, executable, id_of, write};
 
-/// The removed characters: the first and the last of each range.
-const HIDDEN: [u32; 40] = [
-    0x00, 0x08, 0x0b, 0x1f, 0x7f, 0x9f, 0xad, 0xad, 0x34f, 0x34f, 0x61c, 0x61c, 0x115f, 0x1160,
-    0x17b4, 0x17b5, 0x180e, 0x180e, 0x200b, 0x200f, 0x2028, 0x202e, 0x2060, 0x2064, 0x2066, 0x206f,
-    0x3164, 0x3164, 0xfe0f, 0xfe0f, 0xfeff, 0xfeff, 0xffa0, 0xffa0, 0xfff9, 0xfffb, 0x1_d173,
-    0x1_d17a, 0xe_0000, 0xe_007f,
-];
-
 /// The mark at the beginning of a line that a name made.
 const FORGED: &str = "FORGED";
 
-fn is_hidden(character: char) -> bool {
-    let code = u32::from(character);
-    HIDDEN
-        .chunks(2)
-        .any(|range| (range[0]..=range[1]).contains(&code))
-}
-
 /// Returns all hidden characters that a name or an argument can have.
 fn all_hidden() -> String {
-    let codes = HIDDEN.chunks(2).flat_map(|range| range[0]..=range[1]);
-    codes.skip(1).filter_map(char::from_u32).collect()
+    let plain = |character: &char| matches!(character, '\0' | '\t' | '\n');
+    let all = '\0'..=char::MAX;
+    all.filter(|character| is_hidden(*character) && !plain(character))
+        .collect()
 }
 
 /// A file name (at most 255 bytes) with one character of each kind. The last begins a new line.

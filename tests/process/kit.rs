@@ -70,7 +70,6 @@ takes-half-a-line-for-two:hook)
 esac
 "#;
 
-/// Writes a program with a fault, and returns its path.
 fn faulty(folder: &Path, fault: &str) -> String {
     let program = folder.join(fault);
     let text = format!("#!/bin/sh\nfault={fault}\nreal='{PROGRAM}'\n{FAULTY}");

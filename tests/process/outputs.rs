@@ -22,7 +22,6 @@ fn transcript(project: &Project, id: &str) -> Transcript {
     Transcript::new(&[(root, "/project"), (home, "/home"), (id, "LOOP")])
 }
 
-/// Returns the calls and their outputs.
 fn calls(project: &Project, id: &str, lines: &[&str]) -> String {
     let mut calls = transcript(project, id);
     for line in lines {

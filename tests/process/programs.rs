@@ -100,7 +100,6 @@ fn that_brings_programs(project: &Project) -> (PathBuf, [String; 5]) {
     (trap, paths.map(|first| format!("{first}:{rest}")))
 }
 
-/// Puts the program where cargo installs it.
 fn install(project: &Project) {
     let installed = project.home.join(".cargo/bin/claudex-loop");
     std::fs::create_dir_all(installed.parent().unwrap()).unwrap();

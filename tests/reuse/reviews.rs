@@ -1,6 +1,7 @@
 //! Declared reviews: several files and the work tree's changes, alternating reviewers, own findings
 //! files, and a reviewer that must read its subject.
 
+use claudex_testkit::has;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -64,10 +65,7 @@ fn read_note(project: &Project, name: &str) -> String {
 fn several_files_are_one_subject() {
     let (project, _) = project();
     let message = review(&project, &["task-2.md"], &["medium"]);
-    assert!(
-        message.contains("reviewer: claude (auto, opus)"),
-        "{message}"
-    );
+    has(&message, "reviewer: claude (auto, opus)");
     assert!(message.contains("reviews/tasks-review-1.md"), "{message}");
     assert!(read_note(&project, "called").contains("--model opus"));
     assert!(read_note(&project, "told").starts_with("Read tasks.md, task-*.md in round 1."));
@@ -80,10 +78,7 @@ fn several_files_are_one_subject() {
     // The user wrote one by hand, which keeps its name.
     project.write("reviews/tasks-review-7.md", "Mine.\n");
     let message = review(&project, &["tasks.md"], &["low"]);
-    assert!(
-        message.contains("reviewer: claude (auto, sonnet)"),
-        "{message}"
-    );
+    has(&message, "reviewer: claude (auto, sonnet)");
     let eighth = project.read("reviews/tasks-review-8.md");
     assert!(eighth.ends_with("\nVERDICT: PASS\n"), "{eighth}");
     assert_eq!(project.read("reviews/tasks-review-7.md"), "Mine.\n");

@@ -1,5 +1,6 @@
 //! Fields, arguments, checks before each stop, and modes of two words, in a custom machine.
 
+use claudex_testkit::has;
 use std::process::Command;
 
 use serde_json::json;
@@ -35,10 +36,7 @@ fn violations_come_before_what_the_phase_says() {
     let message = project.stop_saying();
     assert_eq!(message["decision"], "approve");
     let note = message["systemMessage"].as_str().unwrap();
-    assert!(
-        note.contains(": a.tmp is in the way; b.tmp is in the way."),
-        "{note}"
-    );
+    has(note, ": a.tmp is in the way; b.tmp is in the way.");
     assert_eq!(project.status("phase"), "writing");
     for name in ["a.tmp", "b.tmp"] {
         std::fs::remove_file(project.root.join(name)).unwrap();

@@ -20,7 +20,6 @@ const PLUGINS: [(&str, &str); 3] = [
     ("stages/plugin", "stages"),
 ];
 
-/// The list of the marketplace.
 const LIST: &str = ".claude-plugin/marketplace.json";
 
 /// The other files of the repository, with their names in the archive.
@@ -44,7 +43,6 @@ https://www.gnu.org/software/libc/); `cargo xtask dist` in the sources of this v
 with another one.
 ";
 
-/// The beginnings of the names of files with a licence.
 const LICENCE_FILES: [&str; 4] = ["LICENSE", "LICENCE", "COPYING", "NOTICE"];
 
 /// Makes the archive and its checksum in `target/dist`, for the platform of this machine.
@@ -102,7 +100,6 @@ fn build(root: &Path, target: &str) -> miette::Result<PathBuf> {
     Ok(folder.join(target).join("release"))
 }
 
-/// Returns the arguments by which cargo selects the programs.
 fn packages() -> impl Iterator<Item = &'static str> {
     PLUGINS
         .iter()

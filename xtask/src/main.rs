@@ -52,7 +52,6 @@ fn target() -> miette::Result<PathBuf> {
         .ok_or_else(|| miette!("{} is not where cargo builds", program.display()))
 }
 
-/// Runs a command that must succeed, and returns its stdout.
 fn output(command: &mut Command) -> miette::Result<String> {
     let output = command
         .output()

@@ -10,7 +10,6 @@ use crate::model::FieldKind;
 /// The keywords of Rust that a name of a machine can be.
 const KEYWORDS: &str = include_str!("keywords.txt");
 
-/// Returns whether a name is a keyword of Rust.
 pub(crate) fn is_keyword(name: &str) -> bool {
     KEYWORDS.split_whitespace().any(|word| word == name)
 }

@@ -83,7 +83,6 @@ impl Guard {
         comparisons.flat_map(|one| [Some(&one.left), one.right.read()].into_iter().flatten())
     }
 
-    /// Returns the fields that it reads.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &At<String>> + Clone {
         let fields = self.reads().filter(|read| !read.is_argument);
         fields.map(|read| &read.name)

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use super::{Behaviour, EngineField, Entry, FieldKind, Machine};
 
 impl Machine {
-    /// Returns the behaviours of all phases, in the order of the file.
     pub(crate) fn behaviours(&self) -> impl Iterator<Item = &Behaviour> + Clone {
         let phases = self.phases.iter();
         phases.filter_map(|phase| phase.on_stop.as_ref())

@@ -100,7 +100,6 @@ fn arguments<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Named<Arg
 }
 
 impl Transition {
-    /// Returns whether it has a verb of the command line.
     pub(crate) fn is_verb(&self) -> bool {
         !self.by.is_empty() && !self.own
     }

@@ -9,7 +9,6 @@ use fd_lock::RwLock;
 
 use super::folder::Folder;
 
-/// The time between two tries of a lock that is held.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A lock that this process holds until this is dropped. It is not reentrant.

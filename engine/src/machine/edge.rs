@@ -8,7 +8,6 @@ use super::{Actor, Machine, Raw, Refusal, Requirement};
 use crate::store::misfit;
 use crate::text;
 
-/// The most characters of an argument in a refusal.
 const MAX_VALUE: usize = 80;
 
 /// The fields after an edge, or the name of the field whose number would leave its range.

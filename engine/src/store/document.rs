@@ -13,7 +13,6 @@ use super::value::{Fields, escape_json, parse_plain, to_count, to_plain, to_scal
 
 /// The largest document that is read, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
-/// The most YAML that is read of one document, in bytes.
 const MAX_YAML_BYTES: usize = 256 * 1024;
 /// The most open brackets, as many as the YAML reader accepts. Each one slows every byte.
 const MAX_OPEN_BRACKETS: usize = 128;

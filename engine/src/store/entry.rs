@@ -189,7 +189,6 @@ impl Entry {
 #[derive(Debug, Clone)]
 pub struct Record {
     pub(super) id: LoopId,
-    /// The newest change.
     pub(super) newest: ChangeEntry,
     /// The document as it is on disk.
     pub(super) document: Vec<u8>,

@@ -16,16 +16,13 @@ use super::state_folder::{LOCK, START_LOCK, Store};
 use crate::files::kill_point::{kill_point, sync, write_all};
 use crate::files::{Folder, MAX_BYTES, PreparedFile, make_all, optional};
 
-/// The most bytes of a journal.
 const MAX_JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
 /// The finding about a journal without a line of this user.
 const NOT_WRITTEN: &str = "its journal was not written by you on this machine";
 
 /// A journal as far as this user sealed it, or one that is to begin.
 struct SealedJournal {
-    /// The state folder.
     here: Folder,
-    /// The folder of the loop.
     folder: Folder,
     /// The length of the file.
     length: u64,
@@ -123,7 +120,6 @@ impl Store {
         }
     }
 
-    /// Returns a journal that is to begin.
     fn begin_journal(&self, here: Folder, id: &LoopId) -> Result<SealedJournal, StoreError> {
         let sealer = Arc::new(self.home.sealer_or_new(&here)?);
         *lock_mutex(&self.sealer) = Some(sealer.clone());

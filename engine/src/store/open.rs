@@ -15,7 +15,6 @@ use super::state_folder::Store;
 use super::value::{Fields, to_plain};
 use crate::text;
 
-/// The longest repair in a note, in characters.
 const MAX_REPAIR_CHARS: usize = 500;
 /// The note of a document that was edited by hand or missing, and was written again.
 const REPAIRED: &str = "repaired";

@@ -23,7 +23,6 @@ const FIRST_READ: u64 = 8 * 1024;
 /// Seals the lines of the journals in a state folder, with the key and the project.
 #[derive(Debug)]
 pub(super) struct Sealer {
-    /// The state home.
     pub(super) home: Folder,
     /// The folder in it with the marks, if it exists.
     pub(super) marks: Option<Folder>,

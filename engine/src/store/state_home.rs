@@ -14,13 +14,11 @@ use crate::files::{Folder, Lock, make_private, optional};
 
 const KEY: &str = "key";
 const KEY_DIGITS: usize = 64;
-/// The lock for making the key.
 const KEY_LOCK: &str = "key.lock";
 const PROJECT: &str = "project";
 const PROJECT_DIGITS: usize = 32;
 const PROJECTS: &str = "projects";
 const BY_PATH: &str = "by-path";
-/// The most bytes of a file that is kept here.
 const MAX_FILE_BYTES: u64 = 16 * 1024;
 
 /// The folder of this user's own state of a program. It has the program's name, and is in
@@ -126,7 +124,6 @@ fn read_key(home: &Folder) -> io::Result<String> {
     })
 }
 
-/// Reads the id of a state folder.
 fn read_project(folder: &Folder) -> io::Result<Option<String>> {
     Ok(optional(read_hex(folder, PROJECT, PROJECT_DIGITS))?.flatten())
 }
@@ -155,7 +152,6 @@ fn read_text(home: &Folder, folder: &str, name: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Writes a file in a folder of the state home.
 fn write_text(home: &Folder, folder: &str, name: &str, text: &str) -> io::Result<()> {
     let folder = home.make_private(folder)?;
     folder.prepare(text.as_bytes())?.rename(name)
@@ -172,7 +168,6 @@ impl Sealer {
         before.filter(|before| before != path).filter(has_id)
     }
 
-    /// Keeps the path of the state folder.
     pub(super) fn keep_path(&self, path: &Utf8Path) -> io::Result<()> {
         write_text(&self.home, PROJECTS, &self.project, path.as_str())?;
         write_text(&self.home, BY_PATH, &sha256(path.as_str()), &self.project)

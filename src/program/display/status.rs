@@ -23,7 +23,6 @@ use crate::{template, text};
 const MAX_LINE_CHARS: usize = 200;
 const STATUS: Message = template!("status.txt");
 
-/// Prints the named loop, or else the active ones or the newest, and problems found.
 pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandResult {
     let info = program.info;
     let found = match &look.target.id {

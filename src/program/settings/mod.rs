@@ -214,7 +214,6 @@ pub(super) fn user_path() -> Option<Utf8PathBuf> {
     file.is_absolute().then_some(file)
 }
 
-/// Returns the path of the user file for messages.
 pub(super) fn shown_user_path() -> String {
     user_path().map_or_else(|| "your configuration".to_owned(), text::printable)
 }

@@ -53,7 +53,6 @@ pub(super) fn other_bullet(line: &str) -> Option<&str> {
         .or(is_counter.then_some(text))
 }
 
-/// Returns the finding that an item is.
 pub(super) fn finding(severity: Severity, body: &str) -> Finding {
     // The other end of bold text is in what was split off.
     let is_cut = body.matches("**").count() % 2 == 1;

@@ -12,9 +12,7 @@ use crate::review::findings::{Finding, Findings, MAX_FILE_CHARS, MAX_FINDING_CHA
 use crate::store::to_plain;
 use crate::text;
 
-/// Largest patch that is kept, in bytes.
 const MAX_PATCH_BYTES: usize = 256 * 1024;
-/// Longest id that is read, in characters.
 const MAX_ID_CHARS: usize = 20;
 /// Keys that show that a JSON value was meant as an answer.
 const KEYS: [&str; 4] = [

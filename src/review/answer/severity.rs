@@ -12,7 +12,6 @@ const SEVERITIES: [(Severity, &str); 3] = [
 ];
 /// Characters between a severity and the text after it.
 const MARKS: [char; 8] = [']', ')', ':', '*', '_', '|', '\u{2013}', '\u{2014}'];
-/// Marks of bold text and italics.
 const BOLD_MARKS: [char; 2] = ['*', '_'];
 /// Characters between them and the text.
 const GAPS: [char; 8] = [' ', '\t', ':', '-', '|', '\u{2013}', '\u{2014}', '\u{fe0f}'];

@@ -160,7 +160,6 @@ fn candidates(git: &Git) -> Result<Vec<(String, bool)>, WorktreeError> {
     Ok(found)
 }
 
-/// Returns the name of a branch without its remote.
 fn name_of(name: &str) -> &str {
     match name.strip_prefix(REMOTES) {
         Some(rest) => rest.split_once('/').map_or(rest, |(_, name)| name),

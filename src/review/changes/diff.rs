@@ -69,8 +69,8 @@ pub(super) fn list(
     Ok(changed)
 }
 
-/// Writes at most [`MAX_BYTES`] of text: as many of the smallest diffs as fit, in order of path, and
-/// of untracked files only if there is room behind the others.
+/// Writes at most [`MAX_BYTES`] of text: as many of the smallest diffs as fit, in order of path, those
+/// of files with removed lines first: many new files, such as generated ones, do not push them out.
 pub(super) fn write(
     snapshot: &Snapshot,
     differ: &Git,
@@ -81,8 +81,8 @@ pub(super) fn write(
     let mut bytes_left = MAX_BYTES - MAX_HEAD_BYTES;
     let mut smallest: Vec<&ChangedFile> = changed.iter().collect();
     smallest.sort_by_key(|one| {
-        let lines = one.lines.map(|(added, removed)| added + removed);
-        (snapshot.untracked.contains(&one.path), lines)
+        let (added, removed) = one.lines.unwrap_or_default();
+        (removed == 0, added + removed)
     });
     let mut diffs = BTreeMap::new();
     for one in smallest {

@@ -59,12 +59,10 @@ fn collect(root: &Utf8Path, own_files: &[String], since: Since<'_>) -> Result<Ch
     }
     let text = diff::write(&snapshot, &differ, &base, &changed)?;
     if !text.contains("\ndiff --git ") {
-        let left_out = text
-            .lines()
-            .filter_map(|line| line.strip_prefix(diff::LEFT_OUT));
-        let named: Vec<&str> = left_out.take(3).collect();
+        let lines = text.lines();
+        let left_out = lines.filter_map(|line| line.strip_prefix(diff::LEFT_OUT));
+        let named = left_out.take(3).collect::<Vec<_>>().join(", ");
         let title = base.title();
-        let named = named.join(", ");
         return Err(RoundError::Refused {
             message: format!("cannot review {title}: nothing of it can be shown: {named}"),
             help: "have git ignore what is generated; another repository is reviewed in its folder"

@@ -384,12 +384,12 @@ fn changes_since_a_commit_leave_out_what_was_before_it() {
 #[test]
 fn changes_without_diff_are_refused_and_tracked_files_come_first() {
     let repo = Repo::with(&[("a", "1\n")]);
-    repo.write("gen.js", &"x\n".repeat(200_000));
+    repo.write("gen.js", "x\n".repeat(200_000));
     let error = collected(&repo.root).unwrap_err().to_string();
     assert!(error.contains("gen.js (+200000 -0 lines)"), "{error}");
-    repo.write("a", &"2".repeat(8000));
+    repo.write("a", "2".repeat(8000));
     for number in 0..40 {
-        repo.write(&format!("gen-{number}"), &"x".repeat(8000));
+        repo.write(&format!("gen-{number}"), "x".repeat(8000));
     }
     assert!(shown(&changes(&repo)).contains(&"a/a b/a"));
 }

@@ -36,7 +36,7 @@ pub fn tree_id(store: &Store, until: Option<Instant>) -> Option<String> {
 }
 
 /// Returns the parts of an output that end with NUL.
-pub(crate) fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+pub(crate) fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
     let names = listed.split(|byte| *byte == 0);
     names.filter(|name| !name.is_empty())
 }

@@ -21,7 +21,6 @@ use crate::files;
 use crate::git::{Git, WorktreeError, io};
 use crate::text;
 
-/// The largest file that is read, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// The most bytes of all changed and untracked files together.
 const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
@@ -35,8 +34,6 @@ pub struct Snapshot {
     pub tree: String,
     /// The changed or untracked files that are not in the tree, with their lengths and reasons.
     pub(crate) passed_over: BTreeMap<Vec<u8>, String>,
-    /// The untracked files.
-    pub(crate) untracked: BTreeSet<Vec<u8>>,
     // The index and the objects are removed with the snapshot.
     _scratch: TempDir,
 }
@@ -63,13 +60,12 @@ impl Snapshot {
         git.set("GIT_OBJECT_DIRECTORY", folder.as_str());
         let objects = format!("\"{}\"", objects.replace('"', "\\\""));
         git.set("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects);
-        let (passed_over, untracked) = add(&git, own_files)?;
+        let passed_over = add(&git, own_files)?;
         let tree = git.lines("write-tree --missing-ok", &[])?;
         Ok(Self {
             git,
             tree,
             passed_over,
-            untracked,
             _scratch: scratch,
         })
     }
@@ -102,14 +98,10 @@ fn scratch_folder() -> std::io::Result<(TempDir, Utf8PathBuf)> {
     ))
 }
 
-/// Updates the scratch index from the work tree. Returns the files that are passed over, and those
-/// that are untracked.
-fn add(
-    git: &Git,
-    own_files: &[String],
-) -> Result<(BTreeMap<Vec<u8>, String>, BTreeSet<Vec<u8>>), WorktreeError> {
+/// Updates the scratch index from the work tree. Returns the files that are passed over.
+fn add(git: &Git, own_files: &[String]) -> Result<BTreeMap<Vec<u8>, String>, WorktreeError> {
     let unmerged = git.call("ls-files -z --unmerged", &[], &[])?;
-    let list = "ls-files -z -t --modified --others --exclude-standard -- :(top)";
+    let list = "ls-files -z --modified --others --exclude-standard -- :(top)";
     let own_files: Vec<&str> = own_files.iter().map(String::as_str).collect();
     let changed = git.call(list, &own_files, &[])?;
     // "mode id stage<TAB>path"
@@ -117,11 +109,7 @@ fn add(
         let tab = entry.iter().position(|byte| *byte == b'\t')?;
         Some(&entry[tab + 1..])
     });
-    // "C path", or "? path" if it is untracked
-    let tagged = names(&changed).filter_map(|entry| entry.split_at_checked(2));
-    let untracked = tagged.clone().filter(|(tag, _)| *tag == b"? ");
-    let untracked = untracked.map(|(_, path)| path.to_vec()).collect();
-    let paths: BTreeSet<&[u8]> = unmerged.chain(tagged.map(|(_, path)| path)).collect();
+    let paths: BTreeSet<&[u8]> = unmerged.chain(names(&changed)).collect();
     if paths.len() > MAX_FILES {
         return Err(WorktreeError::TooMany);
     }
@@ -138,7 +126,7 @@ fn add(
     }
     let update = "update-index -z --add --remove --replace --stdin";
     git.call(update, &[], &input)?;
-    Ok((passed_over, untracked))
+    Ok(passed_over)
 }
 
 /// Returns the length of a file and why it is passed over, if it is. A missing one is not.

@@ -11,7 +11,6 @@ use super::rule::{Lenient, Reader, Rule, quote};
 use super::words::NextAction;
 
 const QUESTION: &str = "/flags/question_context";
-/// The most characters of a header.
 const MAX_HEADER_CHARS: usize = 12;
 /// The label by which the program shows more options.
 const MORE_LABEL: &str = "More…";

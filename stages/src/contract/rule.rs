@@ -13,11 +13,8 @@ use super::yaml::find_place;
 use super::{Dispatch, Keys};
 use Lenient::{Corrected, Crash, Kept, Refused};
 
-/// The most findings of a file that are kept.
 const MAX_FINDINGS: usize = 100;
-/// The longest message, in characters.
 const MAX_MESSAGE_CHARS: usize = 500;
-/// The longest quoted value, in characters.
 const MAX_QUOTED_CHARS: usize = 60;
 
 /// The answer of `report` to a broken rule.

@@ -1,6 +1,4 @@
-//! Bytes that no coordinator should write: they are read completely or refused, soon.
-
-use std::time::{Duration, Instant};
+//! Bytes that no coordinator should write: they are read completely or refused.
 
 use proptest::prelude::*;
 use stages::contract::Rule;
@@ -23,19 +21,15 @@ fn bom_crlf_and_unicode_are_valid() {
 }
 
 #[test]
-fn deep_and_large_input_is_refused_soon() {
+fn deep_and_large_input_is_refused() {
     for part in [
         "[", "{a: ", "- ", "&a ", "x\n", "k: v\n", "*a,", "\"", "a: |\n ", "\t", "\r", "{N} ",
     ] {
         for begin in ["", "a: [", "flags:\n  "] {
             let room = 256 * 1024 - 20 - begin.len();
             let text = format!("---\n{begin}{}\n---\n", part.repeat(room / part.len()));
-            let begun = Instant::now();
             let reading = holds(text.as_bytes());
             assert_eq!(reading.summary, None, "{begin}{part}");
-            // A debug build on a busy machine.
-            let took = begun.elapsed();
-            assert!(took < Duration::from_secs(20), "{begin}{part}: {took:?}");
         }
     }
     let deep: String = (0..600).map(|at| format!("{:at$}a:\n", "")).collect();

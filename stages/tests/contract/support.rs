@@ -38,7 +38,6 @@ flags:
 Sources.
 "#;
 
-/// Returns a summary of a stage that completed.
 pub(crate) fn completed(number: u64) -> String {
     let stage = Stage::from_number(number).unwrap();
     let checkpoint = stage.checkpoint();
@@ -90,7 +89,6 @@ pub(crate) fn dispatch(stage: u64) -> Dispatch {
     }
 }
 
-/// Reads a text as the answer to a dispatch.
 pub(crate) fn answer(text: &str, dispatch: &Dispatch) -> Reading {
     read(text.as_bytes(), None, Some(dispatch))
 }

@@ -1,6 +1,7 @@
 //! The demo runs from the first stage to the last one.
 
 use crate::support::Project;
+use claudex_testkit::has;
 
 #[test]
 fn demo_runs_to_the_end() {
@@ -35,10 +36,8 @@ fn demo_runs_to_the_end() {
         .output()
         .unwrap();
     let seen = String::from_utf8(seen.stdout).unwrap();
-    assert!(
-        seen.contains("PRD.md") && seen.contains("completed"),
-        "{seen}"
-    );
+    has(&seen, "PRD.md");
+    has(&seen, "completed");
     assert!(!project.root.join("requirements").exists());
     // An existing folder stays as it is.
     assert!(!demo.status().unwrap().success());

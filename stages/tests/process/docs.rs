@@ -3,7 +3,6 @@
 use crate::documents::{check_marketplace, commands, read};
 use crate::support::{Project, Ran};
 
-/// Returns a pipeline that asks the user about its failed second stage.
 fn asking() -> Project {
     let project = Project::at(2);
     project.report("failed", "").done();

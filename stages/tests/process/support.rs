@@ -40,7 +40,6 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Creates a project without a pipeline.
     pub(crate) fn empty() -> Self {
         let folder = Folder::new(Path::new(env!("CARGO_BIN_EXE_stages"))).unwrap();
         let root = folder.root();
@@ -74,17 +73,14 @@ impl Project {
         Ran(self.folder.agent(arguments).unwrap())
     }
 
-    /// Calls the program as the agent of another session.
     pub(crate) fn agent_of(&self, session: &str, arguments: &[&str]) -> Ran {
         Ran(self.folder.agent_of(session, arguments).unwrap())
     }
 
-    /// Copies the current project, for [`Self::restore`].
     pub(crate) fn keep(&self) {
         self.folder.keep(0).unwrap();
     }
 
-    /// Restores the kept project.
     pub(crate) fn restore(&self) {
         self.folder.restore(0).unwrap();
     }
@@ -154,7 +150,6 @@ impl Project {
         self.folder.write(path, text).unwrap();
     }
 
-    /// Returns the value of a top-level key of the state.
     pub(crate) fn state(&self, key: &str) -> String {
         let text = self.read(STATE);
         let found = text
@@ -176,7 +171,6 @@ impl Project {
         path
     }
 
-    /// Writes and reports a summary.
     pub(crate) fn report(&self, status: &str, flags: &str) -> Ran {
         self.summary(status, flags);
         self.agent(&["report"])

@@ -13,7 +13,6 @@ use crate::context::word;
 use crate::entered::{self, GIT_TIMEOUT};
 use crate::typestate::{Mode, Start};
 
-/// The most characters of an id that is made of a description.
 const MAX_ID_CHARS: usize = 40;
 
 pub(super) fn new_plan(call: &Call) -> CommandResult {

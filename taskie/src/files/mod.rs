@@ -208,7 +208,6 @@ impl Directory {
     }
 }
 
-/// Returns the digest of a text, short enough for the state.
 fn digest(text: &str) -> String {
     sha256(text)[..16].to_owned()
 }

@@ -98,19 +98,3 @@ fn commands_permit_their_next_steps() {
         assert_eq!(permits("Bash(taskie review:*)"), advances, "{name}");
     }
 }
-
-#[test]
-fn help_fits_a_screen() {
-    let help = Project::new().person(&["--help"]).done();
-    assert!(help.lines().count() <= 45, "{help}");
-    let (groups, _) = help.split_once("\nOptions:\n").unwrap();
-    assert!(
-        groups.contains("\nIn Claude Code: new-plan, continue-plan, "),
-        "{groups}"
-    );
-    // An argument without help ends its line with spaces.
-    for command in ["advance", "more", "max-reviews", "drop-task"] {
-        let help = Project::new().person(&[command, "--help"]).done();
-        assert!(!help.contains(" \n"), "{help}");
-    }
-}

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::support::{ID, TABLE, coding};
 
-/// Replaces a file of the plan.
 type Put = fn(&Path);
 
 #[test]

@@ -21,7 +21,6 @@ fn other_session(project: &Project, prompt_id: &str, command: &str, words: &str)
     Ran(project.folder.agent_of("other", &arguments).unwrap())
 }
 
-/// Makes everything below a folder a day old.
 fn age(folder: &Path) {
     let then = SystemTime::now() - Duration::from_secs(24 * 3600);
     for entry in std::fs::read_dir(folder).unwrap() {

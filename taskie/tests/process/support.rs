@@ -58,20 +58,17 @@ impl Project {
         self.folder.home().join("config/claudex-loop/config.toml")
     }
 
-    /// Adds to the user's configuration.
     pub(crate) fn configure(&self, more: &str) {
         let text = std::fs::read_to_string(self.config()).unwrap() + more;
         std::fs::write(self.config(), text).unwrap();
     }
 
-    /// Has the user's configuration allow a line.
     pub(crate) fn allow(&self, line: &str) {
         let text = std::fs::read_to_string(self.config()).unwrap();
         let text = format!("allow_commands = [{line:?}]\n{text}");
         std::fs::write(self.config(), text).unwrap();
     }
 
-    /// Writes a file and commits it.
     pub(crate) fn commit(&self, message: &str, file: &str, text: &str) {
         self.folder.write(file, text).unwrap();
         for arguments in [&["add", file][..], &["commit", "--quiet", "-m", message]] {
@@ -149,7 +146,6 @@ impl Project {
         std::fs::write(self.folder.home().join("reviewer.sh"), script).unwrap();
     }
 
-    /// Returns the last prompt of the reviewer.
     pub(crate) fn prompt(&self) -> String {
         std::fs::read_to_string(self.folder.home().join("prompt.txt")).unwrap()
     }
@@ -163,7 +159,6 @@ impl Project {
         std::fs::write(self.dir(id).join(name), text).unwrap();
     }
 
-    /// Returns a file of the plan of most tests.
     pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.dir(ID).join(name)).unwrap()
     }
@@ -197,7 +192,6 @@ impl Project {
     }
 }
 
-/// Returns a project with a plan that is to be written.
 pub(crate) fn start_plan() -> Project {
     let project = Project::new();
     project.slash("new-plan", ID).done();

@@ -1,7 +1,5 @@
 //! Evidence that is edited or forged by hand.
 
-use std::time::Instant;
-
 use serde_json::json;
 
 use crate::support::{Project, has};
@@ -32,8 +30,6 @@ fn findings_edited_in_the_journal_are_refused() {
     let forged = lines.replace(verdict, &format!("{verdict}{finding}"));
     assert_ne!(forged, lines);
     std::fs::write(&journal, &forged).unwrap();
-    let begun = Instant::now();
     has(&project.fire().approved(), "is not yours");
-    assert!(begun.elapsed().as_secs() < 15, "{:?}", begun.elapsed());
     assert_eq!(std::fs::read_to_string(&journal).unwrap(), forged);
 }

@@ -34,7 +34,6 @@ pub(super) struct Rule {
     /// The number of uses in one session.
     times: Option<usize>,
 
-    /// The text of the answer.
     pub(super) say: Option<String>,
     /// Tool calls, after the text.
     #[serde(default)]
@@ -73,11 +72,9 @@ pub(super) struct Heard {
     pub(super) session: String,
     /// The texts since the model's last words.
     pub(super) newest: String,
-    /// The whole conversation.
     pub(super) whole: String,
     /// The tool calls in the model's last words, one per line: `Name {json}`.
     pub(super) called: String,
-    /// The tools that the client offers.
     pub(super) offered: Vec<String>,
 }
 
@@ -145,7 +142,6 @@ impl Rule {
         Some(found)
     }
 
-    /// Creates an answer of our own.
     pub(super) fn saying(about: &str, text: &str) -> Self {
         Self {
             about: about.to_owned(),

@@ -117,7 +117,6 @@ pub(super) fn contains(
     Ok(())
 }
 
-/// Calls `look` until it succeeds, or until the time is over.
 pub(super) fn until(
     within: Duration,
     mut look: impl FnMut() -> miette::Result<()>,

@@ -18,7 +18,6 @@ pub(super) struct Pins {
 }
 
 impl Pins {
-    /// Reads the pins from the suite's folder.
     pub(super) fn read(suite: &Path) -> miette::Result<Self> {
         scenario::parse(&suite.join("clients.toml"))
     }

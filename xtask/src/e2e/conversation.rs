@@ -31,12 +31,10 @@ impl Conversation {
         exchanges
     }
 
-    /// Returns the first failure of the script.
     pub(super) fn failure(&self) -> Option<String> {
         self.lock().iter().find_map(|it| it.reply.clone().err())
     }
 
-    /// Renders the conversation for a terminal.
     pub(super) fn render(&self) -> String {
         let mut story = String::new();
         for (index, Exchange { heard, reply, .. }) in self.lock().iter().enumerate() {

@@ -26,7 +26,6 @@ pub(super) const API_KEY: &str = "sk-ant-scripted-0000000000000000";
 pub(super) struct Programs {
     pub(super) claude: PathBuf,
     pub(super) codex: Option<PathBuf>,
-    /// The folder with our own programs.
     pub(super) ours: PathBuf,
     /// A release archive, if the scenario needs one.
     pub(super) archive: PathBuf,
@@ -40,7 +39,6 @@ pub(super) struct Home {
     pub(super) home: PathBuf,
     marketplace: PathBuf,
     pub(super) project: PathBuf,
-    /// The words for the folders.
     pub(super) words: Words,
     ours: PathBuf,
     env: Vec<(String, String)>,
@@ -141,7 +139,6 @@ impl Home {
         command
     }
 
-    /// Prepares the client, with the service at `url`.
     pub(super) fn client(&self, url: &str) -> Command {
         let mut command = self.command(self.folder.join("bin/claude"));
         command.envs([
@@ -186,7 +183,6 @@ impl Home {
         write_file(&self.home.join(".codex/config.toml"), &text)
     }
 
-    /// Runs one of our programs, and returns its output.
     pub(super) fn ask(&self, program: &str, arguments: &[&str]) -> miette::Result<String> {
         output(self.command(self.ours.join(program)).args(arguments))
     }
@@ -203,7 +199,6 @@ impl Home {
     }
 }
 
-/// Writes a file and the folders above it.
 pub(super) fn write_file(path: &Path, text: &str) -> miette::Result<()> {
     fs_err::create_dir_all(path.with_file_name("")).into_diagnostic()?;
     fs_err::write(path, text).into_diagnostic()

@@ -9,7 +9,6 @@ use rustix::process::{Pid, Signal, kill_process};
 /// The variable. All processes of one scenario have the same value.
 pub(super) const MARK: &str = "XTASK_E2E_MARK";
 
-/// Kills every process with this mark.
 pub(super) fn end(mark: &OsStr) {
     // A process that is being started meanwhile is found the next time.
     for _ in 0..100 {

@@ -134,7 +134,6 @@ fn play_all(stage: &Stage, rows: &[Row<'_>]) -> bool {
     failures.is_empty()
 }
 
-/// Prints the line of a scenario that has ended.
 fn print_end(row: &Row<'_>, outcome: &Outcome, keep: bool) {
     let result = if outcome.result.is_ok() {
         "ok"

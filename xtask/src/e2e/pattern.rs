@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 const GAP: &str = "[…]";
 
-/// The characters of frames.
 const FRAMES: &str = "─━═╌╭╮╰╯┌┐└┘├┤▔▁│┃";
 
 /// A literal text with gaps.

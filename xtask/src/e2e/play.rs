@@ -32,7 +32,6 @@ const CODEX: &str = "codex";
 /// The parts that all scenarios of a run share.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// The repository.
     pub(super) root: PathBuf,
     /// The parent of the scenarios' folders.
     pub(super) folder: PathBuf,
@@ -49,7 +48,6 @@ pub(super) struct Outcome {
     pub(super) folder: PathBuf,
 }
 
-/// A scenario that is being played.
 struct Play<'a> {
     stage: &'a Stage,
     scenario: &'a Scenario,

@@ -36,12 +36,10 @@ impl Running {
         })
     }
 
-    /// Returns the stdout so far.
     pub(super) fn out(&self) -> String {
         self.read("out")
     }
 
-    /// Returns the stderr so far.
     pub(super) fn err(&self) -> String {
         self.read("err")
     }
@@ -66,7 +64,6 @@ impl Running {
         }
     }
 
-    /// Kills the process and its process group.
     pub(super) fn kill(&mut self) -> miette::Result<()> {
         let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         if let (Some(group), Ok(None)) = (group, self.child.try_wait()) {
@@ -83,7 +80,6 @@ impl Drop for Running {
     }
 }
 
-/// Runs a command that must succeed, and returns its stdout.
 pub(super) fn output(command: &mut Command, limit: Duration) -> miette::Result<String> {
     let folder = tempfile::tempdir().into_diagnostic()?;
     let mut running = Running::start(command, &folder.path().join("log"))?;

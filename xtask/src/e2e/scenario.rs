@@ -221,7 +221,6 @@ pub(super) fn all(folder: &Path, only: &[String]) -> miette::Result<Vec<Scenario
     Ok(scenarios)
 }
 
-/// Reads the rules of an agent.
 pub(super) fn agent(folder: &Path, name: &str) -> miette::Result<Vec<Rule>> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -233,7 +232,6 @@ pub(super) fn agent(folder: &Path, name: &str) -> miette::Result<Vec<Rule>> {
     parse::<Agent>(&folder.join(format!("{name}.toml"))).map(|agent| agent.rule)
 }
 
-/// Reads a file of the suite.
 pub(super) fn parse<T: DeserializeOwned>(path: &Path) -> miette::Result<T> {
     let text = fs_err::read_to_string(path).into_diagnostic()?;
     let help = "tests/e2e/README.md lists every key";

@@ -46,13 +46,11 @@ impl Session {
         Ok(())
     }
 
-    /// Returns the client's id of the session.
     pub(super) fn id(&self) -> Option<String> {
         let mut events = self.clients.iter().flat_map(events);
         events.find_map(|event| Some(event["session_id"].as_str()?.to_owned()))
     }
 
-    /// Returns the output of all clients so far.
     pub(super) fn text(&self) -> String {
         let clients = self.clients.iter();
         clients
@@ -93,7 +91,6 @@ impl Session {
         }
     }
 
-    /// Kills the client and its process group.
     pub(super) fn kill(&mut self) -> miette::Result<()> {
         self.take_turn()?.0.kill()
     }

@@ -15,7 +15,6 @@ use super::pattern::Pattern;
 /// Columns and rows. No scenario scrolls.
 const SIZE: (&str, &str) = ("120", "180");
 
-/// The time between two looks at the screen.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 const SCREEN_TIMEOUT: Duration = Duration::from_secs(60);
@@ -120,7 +119,6 @@ impl Terminal {
         })
     }
 
-    /// Presses keys by tmux's names.
     pub(super) fn press(&self, keys: &[String]) -> miette::Result<()> {
         for (index, key) in keys.iter().enumerate() {
             if index > 0 {
@@ -162,7 +160,6 @@ impl Terminal {
         })
     }
 
-    /// Waits until `judge` accepts the screen.
     pub(super) fn wait_until(
         &self,
         judge: impl Fn(&Screen) -> Result<(), String>,

@@ -13,9 +13,7 @@ use crate::files::testing::{Event, watch};
 use crate::store::testing::{SPEC, change, folder, home, plan};
 use crate::store::{LoopId, Record, Store};
 
-/// The schedules that each of two threads tries.
 const SCHEDULE_COUNT: usize = 5_000;
-/// The changes of the loop.
 const CHANGE_COUNT: u64 = 6;
 
 /// Numbers that look random, the same ones each time.
@@ -124,7 +122,6 @@ impl Recording {
     }
 }
 
-/// Makes a change of the loop.
 fn revise(store: &Store, held: &Record, round: u64) -> Record {
     let next = change("revise", "drafting", "drafting", &[("round", round)]);
     store.commit(held, next).unwrap()

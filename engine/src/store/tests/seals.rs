@@ -7,7 +7,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use crate::store::testing::{SPEC, change, folder, home, plan, started, store};
 use crate::store::{LoopId, Record, StateHome, Store, StoreError, WhyNotOurs};
 
-/// Changes the loop's round.
 fn advance(store: &Store, held: &Record, round: u64) -> Record {
     let edits = [("round", round)];
     let next = change("revise", "drafting", "drafting", &edits);

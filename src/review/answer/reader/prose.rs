@@ -14,11 +14,9 @@ use crate::text;
 /// Languages of code that is text.
 const TEXT_LANGUAGES: [&str; 4] = ["", "markdown", "md", "text"];
 
-/// Longest part of a text that an error quotes, in characters.
 const MAX_QUOTE_CHARS: usize = 60;
 
 impl Reader {
-    /// Reads a paragraph.
     pub(super) fn paragraph(&mut self, block: &Block, context: &mut Context) -> Result<(), Cause> {
         let mut lines = item::lines(&block.text);
         let stated: Vec<Severity> = stated_severities(&block.text).collect();
@@ -57,7 +55,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads a quotation, code or HTML.
     pub(super) fn aside(
         &mut self,
         block: &Block,

@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 use super::agent::{Agent, Heard, Rule};
 use super::conversation::{Conversation, Exchange};
 
-/// The largest request that is read.
 const MAX_REQUEST_BYTES: usize = 32 << 20;
 
 /// The input and output tokens of an answer whose rule does not name any.
@@ -45,7 +44,6 @@ struct Stage {
     answers: AtomicU64,
 }
 
-/// One text of a request.
 struct Entry {
     kind: Kind,
     text: String,
@@ -64,11 +62,9 @@ enum Kind {
     Call,
 }
 
-/// One of the two protocols.
 struct Protocol {
     /// Returns the texts of a request in order.
     entries: fn(&Value) -> Vec<Entry>,
-    /// Returns an answer as one document.
     document: fn(&Rule, &str, u64) -> Value,
     /// Splits a document into the events of a stream.
     events: fn(Value) -> Vec<Value>,
@@ -198,7 +194,6 @@ impl Stage {
         self.cast.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the answer, and records the exchange.
     fn reply(&self, heard: Heard, entries: &[Entry]) -> Result<Rule, String> {
         let aside = messages::aside(&heard, entries);
         let turn = aside.is_none();
@@ -221,7 +216,6 @@ fn refuse(status: StatusCode, message: &str) -> Response {
     (status, Json(json!({ "type": "error", "error": error }))).into_response()
 }
 
-/// Returns the items of a list, or none.
 fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
