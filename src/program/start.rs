@@ -216,7 +216,7 @@ fn print(
             "loop {id} was inactive and is archived now; to bring it back once this one is over:{resume}"
         ));
     }
-    notes.extend(flag_in_words(matches));
+    notes.extend(flag_in_words(program, mode, matches));
     if mode.message.is_none() {
         for note in &notes {
             out::note(&info.line(note));
@@ -247,11 +247,17 @@ fn print(
 }
 
 /// Returns a note about a flag behind the first of the words, where it is text.
-fn flag_in_words(matches: &ArgMatches) -> Option<String> {
+fn flag_in_words(program: &Program, mode: &ModeInfo, matches: &ArgMatches) -> Option<String> {
     let words = matches.try_get_many::<String>(WORDS).ok()??;
-    let flag = words
-        .flat_map(|word| word.split_whitespace())
-        .find(|word| word.len() > 2 && word.starts_with("--"))?;
+    let whole = command_line::command(program);
+    let start = whole.find_subcommand("start")?;
+    let start = start.find_subcommand(mode.name).unwrap_or(start);
+    let is_flag = |word: &&str| {
+        let name = word.split('=').next().and_then(|it| it.strip_prefix("--"));
+        name.is_some() && start.get_arguments().any(|known| known.get_long() == name)
+    };
+    let mut words = words.flat_map(|word| word.split_whitespace());
+    let flag = words.find(is_flag)?;
     Some(format!(
         "{flag} is part of the text: flags go in front of it"
     ))

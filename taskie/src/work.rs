@@ -134,8 +134,7 @@ pub(crate) fn newest_done(raw: &Raw, directory: &Directory) -> Option<u64> {
 /// The transitions by which a task leaves its review for good.
 pub(crate) const PASSES: [&str; 3] = ["passed", "accept", "skip"];
 
-/// Returns the current tasks of the changes by which one of these transitions began or ended a
-/// review of code.
+/// Returns the tasks whose code review was begun or ended by one of these transitions.
 pub(crate) fn tasks_by(raw: &Raw, transitions: &[&str]) -> Vec<u64> {
     let is_of_code = |phase: &Option<String>| phase.as_deref() == Some("code-review");
     let journal = raw.journal().unwrap_or_default();

@@ -101,7 +101,7 @@ impl Store {
     }
 
     /// Archives this user's unfinished loops, untouched for this long and without a running review.
-    /// None is archived without its document, so loops with a `file` stay.
+    /// Loops with a `file` stay, because it is not in the state folder.
     pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
         let is_stale = |one: &ListedLoop| {
             let age = now.duration_since(one.modified);

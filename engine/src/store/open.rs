@@ -200,7 +200,7 @@ impl Store {
         Ok((!is_same).then_some(difference))
     }
 
-    /// Returns why the user's own document is none that a change or a crash left.
+    /// Returns why neither a change nor a crash can have left the user's own document, if so.
     pub(super) fn why_replaced(
         &self,
         id: &LoopId,

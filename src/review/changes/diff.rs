@@ -19,6 +19,8 @@ const HEAD: Message = template!("head.md");
 pub(crate) const LEFT_OUT: &str = "# left out: ";
 const MAX_HEAD_BYTES: usize = 24 * 1024;
 const MAX_LISTED: usize = 60;
+/// The most lines of an edit that goes before files with only new lines.
+const MAX_EDIT_LINES: u64 = 1000;
 
 /// A file that differs between the base and the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,8 +71,8 @@ pub(super) fn list(
     Ok(changed)
 }
 
-/// Writes at most [`MAX_BYTES`] of text: as many of the smallest diffs as fit, in order of path, those
-/// of files with removed lines first: many new files, such as generated ones, do not push them out.
+/// Writes at most [`MAX_BYTES`] of text: as many of the smallest diffs as fit, in order of path.
+/// Generated files do not push out edits, nor does a rewritten lock file push out new files.
 pub(super) fn write(
     snapshot: &Snapshot,
     differ: &Git,
@@ -82,7 +84,8 @@ pub(super) fn write(
     let mut smallest: Vec<&ChangedFile> = changed.iter().collect();
     smallest.sort_by_key(|one| {
         let (added, removed) = one.lines.unwrap_or_default();
-        (removed == 0, added + removed)
+        let lines = added + removed;
+        (removed == 0 || lines > MAX_EDIT_LINES, lines)
     });
     let mut diffs = BTreeMap::new();
     for one in smallest {

@@ -64,7 +64,7 @@ fn collect(root: &Utf8Path, own_files: &[String], since: Since<'_>) -> Result<Ch
         let named = left_out.take(3).collect::<Vec<_>>().join(", ");
         let title = base.title();
         return Err(RoundError::Refused {
-            message: format!("cannot review {title}: nothing of it can be shown: {named}"),
+            message: format!("cannot review {title}: no file of it can be shown: {named}"),
             help: "have git ignore what is generated; another repository is reviewed in its folder"
                 .to_owned(),
         });

@@ -382,8 +382,8 @@ fn changes_since_a_commit_leave_out_what_was_before_it() {
 }
 
 #[test]
-fn changes_without_diff_are_refused_and_tracked_files_come_first() {
-    let repo = Repo::with(&[("a", "1\n")]);
+fn changes_without_diff_are_refused_and_small_edits_come_first() {
+    let repo = Repo::with(&[("a", "1\n"), ("lock", &"1\n".repeat(600))]);
     repo.write("gen.js", "x\n".repeat(200_000));
     let error = collected(&repo.root).unwrap_err().to_string();
     assert!(error.contains("gen.js (+200000 -0 lines)"), "{error}");
@@ -391,5 +391,8 @@ fn changes_without_diff_are_refused_and_tracked_files_come_first() {
     for number in 0..40 {
         repo.write(&format!("gen-{number}"), "x".repeat(8000));
     }
-    assert!(shown(&changes(&repo)).contains(&"a/a b/a"));
+    repo.write("lock", format!("{}\n", "1".repeat(99)).repeat(600));
+    let changes = changes(&repo);
+    assert!(shown(&changes).contains(&"a/a b/a"));
+    assert!(!shown(&changes).contains(&"a/lock b/lock"));
 }
