@@ -33,6 +33,8 @@ fn slip_gets_the_name_that_was_meant() {
         .slash("s1", "/claudex:plan --ruonds 2 x", "start plan")
         .exits(2);
     has(&ran.err, "‘--rounds’");
+    let ran = Project::new().run("start plan x --else --rounds 2");
+    has(&ran.out, "--rounds is part of the text");
 }
 
 #[test]
