@@ -21,6 +21,8 @@ const MAX_HEAD_BYTES: usize = 24 * 1024;
 const MAX_LISTED: usize = 60;
 /// The most lines of an edit that goes before files with only new lines.
 const MAX_EDIT_LINES: u64 = 1000;
+/// The most files of one call of git, whose paths have to fit in a command line.
+const FILES_PER_CALL: usize = 200;
 
 /// A file that differs between the base and the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +33,16 @@ pub(super) struct ChangedFile {
     from: Option<Vec<u8>>,
     /// The numbers of added and removed lines, or `None` if it is binary.
     lines: Option<(u64, u64)>,
+}
+
+impl ChangedFile {
+    /// Whether git's diff could have at most that many bytes and its name can be an argument.
+    fn may_fit(&self, max_bytes: usize) -> bool {
+        let (added, removed) = self.lines.unwrap_or_default();
+        // Both paths are in the first line, and each changed line has at least two bytes.
+        let least = (added + removed).saturating_mul(2) + 2 * self.path.len() as u64;
+        least <= max_bytes as u64 && std::str::from_utf8(&self.path).is_ok()
+    }
 }
 
 /// The options of all calls: the same renames, and no program of the repository.
@@ -88,10 +100,16 @@ pub(super) fn write(
         (removed == 0 || lines > MAX_EDIT_LINES, lines)
     });
     let mut diffs = BTreeMap::new();
-    for one in smallest {
-        if let Some(diff) = diff(differ, trees, one, bytes_left)? {
-            bytes_left -= diff.len();
-            diffs.insert(&one.path, diff);
+    for batch in smallest.chunks(FILES_PER_CALL) {
+        let mut batch = batch.to_vec();
+        batch.retain(|one| one.may_fit(bytes_left));
+        let mut read = read_diffs(differ, trees, &batch)?;
+        for one in batch {
+            let diff = read.remove(&*one.path).unwrap_or_default();
+            if !diff.is_empty() && diff.len() <= bytes_left {
+                bytes_left -= diff.len();
+                diffs.insert(&one.path, diff);
+            }
         }
     }
     let mut left_out = Vec::new();
@@ -136,20 +154,20 @@ fn with_size(one: &ChangedFile) -> String {
     }
 }
 
-/// Returns git's diff of a file, if it has at most `max_bytes`.
-fn diff(
+/// Returns git's diffs of files by path, without those that are far too long.
+fn read_diffs<'a>(
     differ: &Git,
     trees: [&str; 2],
-    one: &ChangedFile,
-    max_bytes: usize,
-) -> Result<Option<String>, WorktreeError> {
-    let (added, removed) = one.lines.unwrap_or_default();
-    // Each changed line has at least two bytes. A name that is not UTF-8 cannot be an argument.
-    let is_small = (added + removed).saturating_mul(2) <= max_bytes as u64;
-    if !is_small || std::str::from_utf8(&one.path).is_err() {
-        return Ok(None);
+    files: &[&'a ChangedFile],
+) -> Result<BTreeMap<&'a [u8], String>, WorktreeError> {
+    let by_path: BTreeMap<&[u8], &ChangedFile> =
+        files.iter().map(|one| (&*one.path, *one)).collect();
+    if by_path.is_empty() {
+        return Ok(BTreeMap::new());
     }
-    let names = one.from.iter().chain([&one.path]);
+    let names = files
+        .iter()
+        .flat_map(|one| one.from.iter().chain([&one.path]));
     let paths: Vec<String> = names
         .map(|path| format!(":(top,literal){}", String::from_utf8_lossy(path)))
         .collect();
@@ -157,14 +175,24 @@ fn diff(
     arguments.extend(paths.iter().map(String::as_str));
     let call = format!("{DIFF} -p --src-prefix=a/ --dst-prefix=b/");
     let written = match differ.call(&call, &arguments, &[]) {
-        // A diff that is cut is also too long for the text.
-        Err(WorktreeError::TooMany) => return Ok(None),
+        Err(WorktreeError::TooMany) => Vec::new(),
         written => written?,
     };
+    let mut diffs: Vec<String> = Vec::new();
     // Git ends each line, including the last one.
-    let lines = written.split_inclusive(|byte| *byte == b'\n');
-    let diff: String = lines
-        .map(|line| visible(&String::from_utf8_lossy(line)))
-        .collect();
-    Ok(Some(diff).filter(|diff| diff.len() <= max_bytes))
+    for line in written.split_inclusive(|byte| *byte == b'\n') {
+        // A file that became a link has two diffs.
+        if diffs.is_empty() || files.len() > 1 && line.starts_with(b"diff --git ") {
+            diffs.push(String::new());
+        }
+        let shown = visible(&String::from_utf8_lossy(line));
+        diffs.last_mut().expect("pushed above").push_str(&shown);
+    }
+    if diffs.len() != files.len() && files.len() > 1 {
+        let (one, two) = files.split_at(files.len() / 2);
+        let mut read = read_diffs(differ, trees, one)?;
+        read.append(&mut read_diffs(differ, trees, two)?);
+        return Ok(read);
+    }
+    Ok(by_path.into_keys().zip(diffs).collect())
 }

@@ -332,10 +332,27 @@ fn names_and_lines_cannot_disguise_themselves() {
 
 #[test]
 fn file_that_became_link_shows_both_sides() {
-    let repo = Repo::with(&[("a", "1\n")]);
+    let repo = Repo::with(&[("a", "1\n"), ("moved", "1\n2\n3\n")]);
     std::fs::remove_file(repo.root.join("a")).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", repo.root.join("a")).unwrap();
+    // It is in one call of git with other files.
+    let others: Vec<String> = (100..350).map(|number| format!("b{number}")).collect();
+    for other in &others {
+        repo.write(other, format!("this is {other}\n"));
+    }
+    repo.git(&["mv", "moved", "c"]);
     let changes = changes(&repo);
+    let mut expected = vec!["a/a b/a".to_owned(), "a/a b/a".to_owned()];
+    expected.extend(others.iter().map(|other| format!("a/{other} b/{other}")));
+    expected.push("a/moved b/c".to_owned());
+    assert_eq!(shown(&changes), expected);
+    for other in others {
+        assert!(
+            changes
+                .text
+                .contains(&format!("+++ b/{other}\n@@ -0,0 +1 @@\n+this is {other}\n"))
+        );
+    }
     assert!(
         changes.text.contains("deleted file mode 100644")
             && changes.text.contains("new file mode 120000")
