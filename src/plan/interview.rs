@@ -7,7 +7,6 @@ use claudex_loop::hooks::answers::{self, DialogAnswer};
 use claudex_loop::hooks::{HookOutput, Input};
 use claudex_loop::machine::Actor;
 use claudex_loop::program::locate::StateFolders;
-use claudex_loop::program::start::MAX_TEXT_BYTES;
 use claudex_loop::store::{Change, Fields};
 use claudex_loop::text;
 use serde_json::Value;
@@ -54,12 +53,6 @@ fn parts(answers: &[DialogAnswer]) -> Vec<String> {
 /// Sets the topic and `interview_used` in one change.
 fn record(held: &AnyLoop, parts: &[String]) -> Result<(), String> {
     let topic = format!("{}; {}", held.fields().topic, parts.join("; "));
-    let bytes = topic.len();
-    if bytes > MAX_TEXT_BYTES {
-        return Err(format!(
-            "topic and answers have {bytes} bytes; the limit is {MAX_TEXT_BYTES}"
-        ));
-    }
     let edits = Fields::from_iter([
         ("topic".to_owned(), Value::from(topic)),
         ("interview_used".to_owned(), Value::from(true)),

@@ -49,12 +49,6 @@ pub(super) fn run(matches: &ArgMatches) -> CommandResult {
     }
     // In a registry, each crate has a folder of its own.
     let clone = CLONE.filter(|clone| !clone.contains("/registry/src/"));
-    let is_gone = |clone: &&str| !Utf8Path::new(clone).join("codegen").is_dir();
-    if let Some(clone) = clone.filter(is_gone) {
-        let message = format!("this program was built in {clone}, which is not there any more");
-        let help = "build it again where the clone is now:\n    cargo install --path .";
-        return Err(Failure::with_help(Exit::Refused, message, help));
-    }
     let folder = Utf8Path::new(name);
     write(folder, clone).map_err(|error| {
         let message = match error.kind() {

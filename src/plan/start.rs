@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use claudex_loop::digest::sha256;
-use claudex_loop::files::{Lock, MAX_BYTES, UntrustedError, folder_of, optional};
+use claudex_loop::files::{Lock, MAX_BYTES, folder_of, optional};
 use claudex_loop::program::caller::RUN;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::program::settings::MAX_ROUNDS_LIMIT;
@@ -11,7 +11,7 @@ use claudex_loop::program::start::{StartRequest, begin_loop};
 use claudex_loop::program::{locate, loops};
 use claudex_loop::review::changes::{self, Since};
 use claudex_loop::review::subject;
-use claudex_loop::store::LoopId;
+use claudex_loop::store::{LoopId, OrIo as _};
 use claudex_loop::{Actor, Beginning, text};
 use serde_json::Value;
 
@@ -130,22 +130,16 @@ fn plan_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
         (Some(continued), None) => continued.raw().path("{subject}"),
         (_, subject) => request.here.join(subject.unwrap_or(PLAN)),
     };
-    let plan = optional(store.read(&path)).map_err(|error| unreadable(&path, &error))?;
+    let plan = optional(store.read(&path))
+        .or_io("read", &path)
+        .map_err(Failure::internal)?;
     if from_draft && plan.is_none() {
+        let flag = continued.map_or("--from-draft", |_| "--continue");
         let path = text::printable(&path);
-        return Err(match continued {
-            Some(continued) => usage(
-                &format!(
-                    "{path}, the plan of loop {}, does not exist",
-                    continued.id()
-                ),
-                "put it back, or start a new loop",
-            ),
-            None => usage(
-                &format!("--from-draft requires PLAN.md to exist, and {path} does not"),
-                "write the draft first, or leave --from-draft out",
-            ),
-        });
+        return Err(usage(
+            &format!("{flag} requires PLAN.md to exist, and {path} does not"),
+            &format!("write the plan there first, or leave {flag} out"),
+        ));
     }
     // Without --from-draft, the plan counts as written only if it differs from this text.
     let digest = plan.filter(|_| !from_draft).map(sha256);
@@ -172,7 +166,8 @@ fn review_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
         error => Failure::internal(error),
     })?;
     let id = LoopId::new_stamp(request.beginning.now)
-        .map_err(|error| unreadable(store.folder(), &error))?;
+        .or_io("start a loop in", store.folder())
+        .map_err(Failure::internal)?;
     let topic = match request.text("topic").unwrap_or_default().trim() {
         "" => found.base.title(),
         topic => topic.to_owned(),
@@ -252,7 +247,9 @@ pub(super) fn read_plan(
         let path = folder.path().canonicalize_utf8()?.join(&name);
         Ok((path, folder.read(&name, MAX_BYTES)?))
     });
-    let (path, bytes) = read.map_err(|error| unreadable(&path, &error).exiting(Exit::Usage))?;
+    let (path, bytes) = read
+        .or_io("read", &path)
+        .map_err(|error| Failure::new(Exit::Usage, error))?;
     let refused = |problem: &str, help: &str| {
         let path = text::printable(&path);
         usage(&format!("cannot review the plan {path}: {problem}"), help)
@@ -279,14 +276,4 @@ pub(super) fn read_plan(
 
 fn usage(message: &str, help: &str) -> Failure {
     Failure::with_help(Exit::Usage, message, help)
-}
-
-/// Returns the failure of an unreadable file. An error about an untrusted file names its path.
-fn unreadable(path: &Utf8Path, error: &std::io::Error) -> Failure {
-    let message = match UntrustedError::from_io(error) {
-        Some(error) => error.to_string(),
-        None => format!("cannot read {}: {error}", text::printable(path)),
-    };
-    let help = "check that the file is regular and that you may read it";
-    Failure::with_help(Exit::Internal, message, help)
 }

@@ -104,22 +104,6 @@ impl Program {
             Err(problem) => out::note(&self.info.line(&problem)),
         }
     }
-
-    /// Sets the commands of this program that start a loop and import a document.
-    #[must_use]
-    pub fn with_commands(
-        mut self,
-        start_command: Option<&'static str>,
-        import_command: &'static str,
-    ) -> Self {
-        // The names live as long as the program.
-        self.info = Box::leak(Box::new(ProgramInfo {
-            start_command,
-            import_command: Some(import_command),
-            ..*self.info
-        }));
-        self
-    }
 }
 
 /// A loop in any phase, whose type only its machine's crate knows.

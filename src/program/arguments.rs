@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use clap::builder::{
     BoolValueParser, PossibleValuesParser, StringValueParser, TypedValueParser as _,
 };
-use clap::{Arg, Args, Subcommand, ValueEnum, value_parser};
+use clap::{Arg, Args, Subcommand, value_parser};
 use serde_json::Value as Json;
 
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, MAX_ROUNDS_LIMIT};
@@ -106,9 +106,6 @@ pub(super) enum Command {
     Import {
         /// The document; the loop continues in its phase
         file: Utf8PathBuf,
-        /// The loop's id, if users choose it [default: the file's name]
-        #[arg(long, value_name = "NAME")]
-        id: Option<String>,
     },
     /// Show who reviews in which round
     Personas,
@@ -144,12 +141,6 @@ pub(super) enum Command {
     ///
     /// Reads the client's JSON from stdin.
     Statusline,
-    /// Answer a hook of Claude Code: one JSON value on stdin, one on stdout
-    #[command(hide = true)]
-    Hook {
-        /// The event
-        hook: Hook,
-    },
     /// Read and change state files, for scripts
     #[command(hide = true)]
     State {
@@ -159,22 +150,6 @@ pub(super) enum Command {
         #[arg(allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum Hook {
-    /// The Stop hook
-    Stop,
-    /// The prompt hooks: keep the arguments of a slash command
-    Prompt,
-    /// The hook on AskUserQuestion: takes the user's answer
-    Answer,
-    /// The hook at the start of a session: names a loop that waits
-    SessionStart,
-    /// The hook before a compaction: notes the session
-    PreCompact,
-    /// The hook before a tool call: allows what the loop asks for
-    PreToolUse,
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::json;
 
 use super::app::Program;
-use super::arguments::Hook;
 use super::exit::{CommandResult, Exit};
 use super::info::ProgramInfo;
 use super::{caller, out, permission, question_answer, session_start, settings, stop};
@@ -13,18 +12,24 @@ use crate::hooks::input::{self, INPUT_TIMEOUT};
 use crate::hooks::{HookOutput, Input, prompt};
 use crate::text;
 
-type Answer = fn(&Program, &Input) -> Option<HookOutput>;
+pub(super) type Answer = fn(&Program, &Input) -> Option<HookOutput>;
 
-/// Answers a hook of the client. Prints nothing after an internal error.
-pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
-    let (event, answer): (_, Answer) = match hook {
-        Hook::Stop => return stop::answer(program),
-        Hook::Prompt => ("UserPromptSubmit", keep_prompt),
-        Hook::Answer => ("PostToolUse", question_answer::answer),
-        Hook::SessionStart => ("SessionStart", session_start::answer),
-        Hook::PreCompact => ("PreCompact", session_start::note_compaction),
-        Hook::PreToolUse => ("PreToolUse", permission::answer),
-    };
+/// The hooks except `stop`, by the names of their scripts: the client's event and the answer.
+pub(super) const HOOKS: [(&str, &str, Answer); 5] = [
+    ("prompt", "UserPromptSubmit", keep_prompt),
+    ("answer", "PostToolUse", question_answer::answer),
+    ("session-start", "SessionStart", session_start::answer),
+    ("pre-compact", "PreCompact", session_start::note_compaction),
+    ("pre-tool-use", "PreToolUse", permission::answer),
+];
+
+/// Answers a hook of the client, if there is one of this name. Prints nothing after an internal
+/// error.
+pub(super) fn answer(program: &Program, name: &str) -> Option<Exit> {
+    if name == "stop" {
+        return Some(stop::answer(program));
+    }
+    let (_, event, answer) = HOOKS.iter().find(|(known, ..)| *known == name)?;
     let output = catch_unwind(AssertUnwindSafe(|| {
         let input = input::read(std::io::stdin(), INPUT_TIMEOUT).ok()?;
         if caller::is_in_reviewer() {
@@ -35,7 +40,7 @@ pub(super) fn answer(program: &Program, hook: Hook) -> Exit {
     if let Ok(Some(output)) = output {
         out::text(&output.to_json(event));
     }
-    Exit::Complete
+    Some(Exit::Complete)
 }
 
 fn keep_prompt(program: &Program, input: &Input) -> Option<HookOutput> {

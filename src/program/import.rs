@@ -20,7 +20,6 @@ pub fn import(
     program: &Program,
     command: &str,
     file: &Utf8Path,
-    id: Option<&str>,
     convert: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, String>,
 ) -> CommandResult {
     let info = program.info;
@@ -42,16 +41,15 @@ pub fn import(
     let bytes = convert(bytes).map_err(unfit)?;
 
     let store = locate::for_start(info.state, &here);
-    let of_path = || id_in_path(&store, &path).or(path.file_stem());
-    let named = id.or_else(of_path).unwrap_or_default();
+    let named = id_in_path(&store, &path).or(path.file_stem());
+    let named = named.unwrap_or_default();
     let id = match store.spec().ids {
         IdForm::Stamp => {
             let id = LoopId::parse(named, IdForm::Stamp).ok();
             id.filter(|id| is_free(&store, &path, id))
         }
         IdForm::Name => Some(LoopId::parse(named, IdForm::Name).map_err(|error| {
-            let call = format!("{} import {file} --id NAME", info.program);
-            refused(error, &format!("name the loop:\n    {call}"))
+            refused(error, "the file’s name becomes the loop’s; rename the file")
         })?),
     };
 

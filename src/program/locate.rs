@@ -208,7 +208,7 @@ impl StateFolders {
         if let Some(FoundLoop { store, listed, .. }) = active.iter().find(|one| !one.is_usable())
             && let Err(error) = store.open(&listed.id)
         {
-            return Err(open_error::line(info, store, &listed.id, &error.into()));
+            return Err(open_error::line(info, &error.into()));
         }
         if self.stores.len() == MAX_FOLDERS {
             return Err(format!(

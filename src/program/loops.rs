@@ -77,17 +77,16 @@ pub(super) fn find_active(info: &ProgramInfo) -> Result<(Store, LoopId), Failure
     if let Some(found) = active.into_iter().next() {
         return Ok(found.into_parts());
     }
-    let help = match folders.newest(Store::archived).first() {
-        Some(found) => {
-            let id = &found.id;
-            let resume = info.command(&format!("resume {id}"));
-            format!("loop {id} is in the archive; to bring it back:{resume}")
-        }
-        None => {
-            let list = info.named_command("history", "list");
-            format!("to see the others:{list}")
-        }
-    };
+    let archived = folders.newest(Store::archived).into_iter().next();
+    let help = archived.map_or_else(
+        || {
+            format!(
+                "to see the others:{}",
+                info.named_command("history", "list")
+            )
+        },
+        |found| locate::archived_note(info, &found.id, ""),
+    );
     Err(search_failure("no loop is active", &help))
 }
 

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{ArgMatches, FromArgMatches, ValueEnum};
+use clap::{ArgMatches, FromArgMatches};
 
-use super::app::{PROTOCOL, Program, Verb};
-use super::arguments::{Command, Config, Hook};
+use super::app::{PROTOCOL, Program};
+use super::arguments::{Command, Config};
 use super::exit::{self, CommandResult, Exit};
 use super::settings;
 use super::{
@@ -28,8 +28,7 @@ impl Program {
                 _ => return Exit::Refused.into(),
             };
         }
-        if let Some(command) = parse_frequent(&words) {
-            let exit = run(&self, command).unwrap_or(Exit::Complete);
+        if let Some(exit) = run_frequent(&self, &words) {
             // The process ends here, so freeing memory would waste time.
             std::mem::forget(self);
             return exit.into();
@@ -52,14 +51,12 @@ impl Program {
     }
 }
 
-/// Parses a command that clients call at every turn: clap's parser takes longer than the answer.
-fn parse_frequent(words: &[OsString]) -> Option<Command> {
+/// Runs a command that clients call at every turn: clap's parser takes longer than the answer.
+fn run_frequent(program: &Program, words: &[OsString]) -> Option<Exit> {
     let words = words.iter().skip(1).map(|word| word.to_str());
     match words.collect::<Option<Vec<&str>>>()?[..] {
-        ["hook", name] => Hook::from_str(name, false)
-            .ok()
-            .map(|hook| Command::Hook { hook }),
-        ["statusline"] => Some(Command::Statusline),
+        ["hook", name] => hooks::answer(program, name),
+        ["statusline"] => Some(display::statusline(program)),
         _ => None,
     }
 }
@@ -83,7 +80,7 @@ fn dispatch(program: &Program, matches: &ArgMatches) -> CommandResult {
         loops::all_usable(info)?;
     }
     if let Some(edge) = verbs::find(info.table, name) {
-        return verbs::run(program, Verb::new(&edge, arguments));
+        return verbs::run(program, &edge, arguments);
     }
     run(program, Command::from_arg_matches(matches)?)
 }
@@ -103,7 +100,7 @@ fn run(program: &Program, command: Command) -> CommandResult {
         Command::Pause(target) => ownership::pause(program, target.id.as_deref()),
         Command::Archive(target) => archive::archive(info, target.id.as_deref()),
         Command::Adopt { target, yes } => ownership::adopt(program, target.id.as_deref(), yes),
-        Command::Import { file, id } => import::import(program, "import", &file, id.as_deref(), Ok),
+        Command::Import { file } => import::import(program, "import", &file, Ok),
         Command::Personas => display::personas(info),
         Command::Sweep => archive::sweep(info),
         Command::Rollback { yes } => archive::rollback(info, yes),
@@ -112,7 +109,6 @@ fn run(program: &Program, command: Command) -> CommandResult {
         Command::Hooks => hooks::print(info, command_line::asks(info.table)),
         Command::Plugin(command) => plugin::run(program, &command),
         Command::Statusline => Ok(display::statusline(program)),
-        Command::Hook { hook } => Ok(hooks::answer(program, hook)),
         Command::State { helper, arguments } => state::state(program, &helper, &arguments),
     }
 }

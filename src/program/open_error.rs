@@ -126,26 +126,15 @@ pub(super) fn start_failure(program: &Program, store: &Store, error: Refusal) ->
                 Refusal::Unfit(_) => info.command("rollback"),
                 _ => info.command(&format!("archive {active}")),
             };
-            let why = explain(info, &other);
+            let why = line(info, &other);
             format!("{why}\nor move it to the archive:{archive}")
         }
     };
     Failure::refuse(error, &help)
 }
 
-/// Returns why a loop could not be opened, in one line with its path and help.
-pub fn line(info: &ProgramInfo, store: &Store, id: &LoopId, error: &Refusal) -> String {
-    let path = text::printable(store.path_of(id));
-    let line = explain(info, error);
-    match error {
-        Refusal::Store(StoreError::NotFound { .. }) => line,
-        _ if line.starts_with(&path) => line,
-        _ => format!("{path}: {line}"),
-    }
-}
-
-/// Returns an error with the user's options, or else its help, in one sentence.
-fn explain(info: &ProgramInfo, error: &Refusal) -> String {
+/// Returns an error with the user's options, or else its help, in one line.
+pub fn line(info: &ProgramInfo, error: &Refusal) -> String {
     let help = help(info, error);
     help.map_or_else(|| with_help(error), |help| format!("{error}; {help}"))
 }

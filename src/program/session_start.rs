@@ -148,7 +148,7 @@ fn describe_own(program: &Program, found: &FoundLoop, is_compacted: bool) -> Hoo
     let held = match program.app.open(store, id, Actor::Hook) {
         Ok(held) => held,
         Err(error) => {
-            let error = open_error::line(info, store, id, &error);
+            let error = open_error::line(info, &error);
             let error = text::note(&error, 300);
             let line = format!("loop {id} of this session cannot continue: {error}");
             return inform(info, &line, true);

@@ -15,16 +15,19 @@ pub use super::extension::StartRequest;
 use super::extension::Variables;
 use super::info::ProgramInfo;
 use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
-use super::{arguments, command_line, console, locate, loops, open_error, out};
+use super::{arguments, command_line, console, locate, loops, open_error};
 use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
 use crate::machine::{Beginning, LoopHandle, Refusal};
+use crate::message::Message;
 use crate::store::{IdForm, LoopId};
-use crate::text;
+use crate::{template, text};
 
 /// The name of the argument for the text without a flag; no field's name has a space.
 pub const WORDS: &str = "the words";
 const ID: &str = "the id";
+/// The text above the first phase's message, for a mode without a message.
+const STARTED: Message = template!("started.txt");
 
 /// Returns the one text that a start requires, which may be words without a flag.
 fn text_in_words(table: &'static Table) -> Option<&'static FieldInfo> {
@@ -210,40 +213,26 @@ fn print(
     let raw = held.raw();
     let state = text::escape_hidden(raw.store().path_of(raw.id()));
     let mut notes = raw.record().repairs().to_vec();
-    for id in archived {
-        let resume = info.command(&format!("resume {id}"));
-        notes.push(format!(
-            "loop {id} was inactive and is archived now; to bring it back once this one is over:{resume}"
-        ));
-    }
+    notes.extend((archived.iter()).map(|id| locate::archived_note(info, id, "")));
     notes.extend(flag_in_words(program, mode, matches));
-    if mode.message.is_none() {
-        for note in &notes {
-            out::note(&info.line(note));
-        }
-        let id = raw.id();
-        let phase = raw.phase_info().name;
-        let driver = match caller.session {
-            Some(_) => "The next stop of this session drives it.",
-            None => "The next session that ends a turn in this project drives it.",
-        };
-        let line = format!("Loop {id} is in phase {phase}. Its state: {state}");
-        out::line(&line);
-        out::line(driver);
-    }
     let is_set = |id: &&str| {
         matches!(matches.try_get_one(id), Ok(Some(true)))
             || matches!(matches.try_get_one(id), Ok(Some(Value::Bool(true))))
     };
     let flags: Vec<&str> = matches.ids().map(clap::Id::as_str).filter(is_set).collect();
-    let mut variables = Variables::new();
-    variables.insert("notes".to_owned(), json!(notes));
-    let from_prompt = caller.is_slash_command;
-    variables.insert("from_prompt".to_owned(), json!(from_prompt));
-    variables.insert("flags".to_owned(), json!(flags));
-    variables.insert("state".to_owned(), json!(state));
-    let message = mode.message.or(raw.phase_info().message);
-    program.print(held, message, variables, mode.message.is_some());
+    let variables = [
+        ("notes", json!(notes)),
+        ("from_prompt", json!(caller.is_slash_command)),
+        ("flags", json!(flags)),
+        ("state", json!(state)),
+        ("has_session", json!(caller.session.is_some())),
+    ];
+    let variables = Variables::from_iter(variables.map(|(name, value)| (name.to_owned(), value)));
+    let message = mode.message.unwrap_or(STARTED);
+    program.print(held, Some(message), variables.clone(), true);
+    if mode.message.is_none() {
+        program.print(held, raw.phase_info().message, variables, false);
+    }
 }
 
 /// Returns a note about a flag behind the first of the words, where it is text.

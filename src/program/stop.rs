@@ -114,7 +114,7 @@ impl Stop<'_> {
         let id = &self.found.id;
         let open = || {
             let opened = self.program.app.open(store, id, Actor::Hook);
-            opened.map_err(|error| open_error::line(self.program.info, store, id, &error))
+            opened.map_err(|error| open_error::line(self.program.info, &error))
         };
         let mut held = open()?;
         let session = self.input.session_id.as_deref();

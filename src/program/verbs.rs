@@ -69,10 +69,14 @@ pub(super) fn parse(
     Ok(Verb::new(&edge, &command.try_get_matches_from(flags)?))
 }
 
-pub(super) fn run(program: &Program, verb: Verb) -> CommandResult {
+pub(super) fn run(program: &Program, edge: &EdgeInfo, matches: &ArgMatches) -> CommandResult {
     let info = program.info;
     let actor = Caller::from_env().actor();
+    let verb = Verb::new(edge, matches);
     let name = arguments::long(verb.transition);
+    if edge.by == [Actor::Person] {
+        loops::person_only(info, &name, verb.id.as_deref())?;
+    }
     let (store, id) = loops::find_or_newest(info, verb.id.as_deref())?;
     // A verb that ends loops always works, also with wrong settings or a wrong loop.
     let ends = open_error::ends_anywhere(info.table, verb.transition);
@@ -220,23 +224,9 @@ fn change(
 }
 
 fn refusal(program: &Program, name: &str, refused: &Refused<HeldLoop>) -> Failure {
-    let info = program.info;
     let raw = refused.held.raw();
     let id = raw.id();
     let transition = name.replace('-', "_");
-    if let Refusal::Actor(_) = &*refused.refusal {
-        let call = loops::typed_line();
-        let (problem, help) = if raw.actor() == Actor::Person {
-            let call = format!("{} {call}", info.program);
-            let help = format!("nothing was changed; tell the agent to run:\n    {call}");
-            (format!("only the agent may run ‘{name}’"), help)
-        } else {
-            let command = info.command(&call);
-            let help = format!("nothing was changed; ask the user to:{command}");
-            (format!("an agent may not run ‘{name}’"), help)
-        };
-        return Failure::refuse(format!("loop {id}: {problem}"), &help);
-    }
     let problem = match &*refused.refusal {
         Refusal::Undeclared { phase, .. } => format!("cannot run ‘{name}’ in phase {phase}"),
         refusal => attempts::describe(name, refusal),

@@ -5,6 +5,7 @@
 //! `questions` takes an answer of the user, and `instruction` has the agent's next step.
 
 use claudex_loop::program::Program;
+use claudex_loop::program::info::ProgramInfo;
 use contract::Keys;
 use extension::Stages;
 use serde_json::Value as Scalar;
@@ -25,7 +26,15 @@ mod take_up;
 
 pub use typestate::{AnyLoop, Phase};
 
+static INFO: ProgramInfo = ProgramInfo {
+    import_command: Some("take-up"),
+    ..*typestate::INFO
+};
+
 /// Creates the program: the commands of the machine file, and those of the pipeline.
 pub fn program() -> Program {
-    typestate::extended_program(Stages, Stages).with_commands(None, "take-up")
+    Program {
+        info: &INFO,
+        ..typestate::extended_program(Stages, Stages)
+    }
 }

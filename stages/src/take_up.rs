@@ -100,7 +100,7 @@ pub(crate) fn take_up(program: &Program) -> CommandResult {
         Ok(document) => Ok(document.into_bytes()),
         Err(why) => Err(format!("{why} (`stages start --anew` moves it aside)")),
     };
-    import::import(program, "take-up", &store.root().join(STATE), None, convert)
+    import::import(program, "take-up", &store.root().join(STATE), convert)
 }
 
 /// Returns this program's pipeline in the project: the active one, or else one that has ended.

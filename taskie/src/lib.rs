@@ -13,11 +13,20 @@ mod summary;
 mod work;
 
 use claudex_loop::program::Program;
+use claudex_loop::program::info::ProgramInfo;
 
 pub use typestate::{AnyLoop, Loop, OnStop, Phase};
 
+static INFO: ProgramInfo = ProgramInfo {
+    start_command: Some("new-plan"),
+    import_command: Some("continue-plan"),
+    ..*typestate::INFO
+};
+
 /// Returns the program.
 pub fn program() -> Program {
-    typestate::extended_program(stops::Taskie, stops::Taskie)
-        .with_commands(Some("new-plan"), "continue-plan")
+    Program {
+        info: &INFO,
+        ..typestate::extended_program(stops::Taskie, stops::Taskie)
+    }
 }

@@ -68,21 +68,6 @@ fn answers_are_one_change_of_the_topic() {
 }
 
 #[test]
-fn answer_beyond_the_limit_is_left_out() {
-    let (project, id) = drafting("");
-    let long = |kib: usize| event("s1", &json!({ SCOPE: "x".repeat(kib * 1024) }));
-    let output = answer(&project, long(100));
-    assert_eq!(project.field(&id, "topic"), "Move the queue");
-    assert_eq!(project.field(&id, "interview_used"), "false");
-    has(
-        output["systemMessage"].as_str().unwrap(),
-        "the limit is 65536",
-    );
-    answer(&project, long(60));
-    assert_eq!(project.field(&id, "interview_used"), "true");
-}
-
-#[test]
 fn only_own_loop_in_drafting_takes_answers() {
     let yes = json!({ SCOPE: "yes" });
     let with = |name: &str, value: Value| {

@@ -45,7 +45,7 @@ pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandR
                 program.prepare(&*held, &settings, Actor::Person);
                 all.push(facts(program, &*held, &settings));
             }
-            Err(error) => problems.push(open_error::line(info, &store, &id, &error)),
+            Err(error) => problems.push(open_error::line(info, &error)),
         }
     }
     if look.format.json {

@@ -7,14 +7,13 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use clap::ValueEnum as _;
 use serde_json::json;
 
 use super::app::{PROTOCOL, Program};
-use super::arguments::{Hook, Plugin};
+use super::arguments::Plugin;
 use super::exit::{CommandResult, Exit, Failure};
 pub use super::info::{CommandInfo, PluginInfo};
-use super::out;
+use super::{hooks, out};
 use crate::message::{MessageError, Render as _};
 use crate::process::environment::GUARD;
 use crate::{template, text};
@@ -64,9 +63,8 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     let launcher = template!("launcher.sh").render(&facts)?;
     add(&format!("bin/{program_name}"), launcher);
     add("hooks/hooks.json", HOOKS.to_owned());
-    let hooks = Hook::value_variants().iter();
-    for hook in hooks.filter_map(Hook::to_possible_value) {
-        let verb = hook.get_name();
+    let names = hooks::HOOKS.iter().map(|(name, ..)| *name);
+    for verb in names.chain(["stop"]) {
         facts["verb"] = verb.into();
         // Only the Stop hook prints something on errors.
         let template = match verb {
