@@ -150,6 +150,13 @@ impl Extension for PlanLoop {
             notes.extend(variables["outcome"].as_str().map(str::to_owned));
         }
         notes.extend(caveats::plan_caveats(held));
+        let waits = matches!(held.phase(), Phase::Drafting | Phase::Reviewing);
+        if waits && held.fields().reminders > 0 {
+            notes.push(format!(
+                "the agent was reminded once; to have it reminded again:{}",
+                INFO.command(&format!("resume {}", held.id()))
+            ));
+        }
         notes
     }
 

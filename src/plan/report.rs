@@ -162,12 +162,18 @@ fn plain_line(line: &str) -> String {
 /// Returns the sentence about files that the last review left out because of their size.
 pub(super) fn left_out(held: &AnyLoop) -> Option<String> {
     let compared = compared(held);
-    let files = compared.iter();
-    let files: Vec<&str> = files
-        .filter_map(|line| line.strip_prefix("left out: "))
-        .collect();
-    let names = text::one_line(&files.join(", "), MAX_LINE_CHARS);
-    (!names.is_empty()).then(|| format!("The review left out {names}."))
+    let mut files = (compared.iter()).filter_map(|line| line.strip_prefix("left out: "));
+    let first = files.next()?;
+    // The last line may be "and 12 more".
+    let more = files.map(|line| {
+        let hidden = line.strip_prefix("and ");
+        let hidden = hidden.and_then(|rest| rest.strip_suffix(" more"));
+        hidden.map_or(1, |hidden| hidden.parse().unwrap_or(1))
+    });
+    Some(match more.sum::<usize>() {
+        0 => format!("The review left out {first}."),
+        more => format!("The review left out {first} and {more} more."),
+    })
 }
 
 /// Returns the lines about the compared commits, from the last reviewed copy of the changes.

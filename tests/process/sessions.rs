@@ -173,14 +173,9 @@ fn users_commands_are_refused_to_agents_and_journaled() {
         commands.map(|command| command.split(' ').next().unwrap())
     );
     let ran = project.run_in_session("s1", "more --rounds 1").exits(1);
-    let refusal = format!(
-        "  × loop {id}: an agent may not run ‘more’\n  help: nothing was changed; ask the user to:\n            \
-         /claudex:more --rounds 1 (in a terminal: claudex-loop more --rounds 1)\n"
-    );
+    let refusal = "  × an agent may not run ‘more’\n  help: ask the user to:\n            \
+         /claudex:more --rounds 1 (in a terminal: claudex-loop more --rounds 1)\n";
     assert_eq!(ran.err, refusal);
-    project.fire().approved();
-    let new = format!("--continue {id} --rounds N");
-    project.answers_in("s1", &format!("more {id}"), 1, &new);
 }
 
 #[test]

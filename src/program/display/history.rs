@@ -10,6 +10,7 @@ use crate::machine::{Raw, Table};
 use crate::message::Message;
 use crate::program::Program;
 use crate::program::arguments::ShowArgs;
+use crate::program::caller::RUN;
 use crate::program::exit::{CommandResult, Exit};
 use crate::program::{loops, open_error, out, rounds};
 use crate::review::findings::Counts;
@@ -116,6 +117,16 @@ impl LoopHistory {
         reasons.join("; ")
     }
 
+    /// Returns the author of a change: `the hook`, `the agent`, `the user`, `the run command`.
+    pub(super) fn maker(&self, change: &ChangeEntry) -> String {
+        let session = change.field(self.table.state.fields.session);
+        if change.by == "hook" && session.is_some_and(|session| *session == RUN) {
+            format!("the {RUN} command")
+        } else {
+            actor(&change.by)
+        }
+    }
+
     pub(super) fn lines<'e>(&self, entries: impl IntoIterator<Item = &'e Entry>) -> Vec<String> {
         let topic = super::listing::about(self.table).unwrap_or_default();
         let session = self.table.state.fields.session;
@@ -124,6 +135,7 @@ impl LoopHistory {
                 let mut facts = self.facts(change);
                 facts["topic"] = change.field(topic).cloned().into();
                 facts["session"] = change.field(session).cloned().into();
+                facts["maker"] = self.maker(change).into();
                 facts
             }
             Entry::Note(NoteEntry { note, data, .. }) => {

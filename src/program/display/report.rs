@@ -78,7 +78,7 @@ fn timeline(raw: &Raw, past: &LoopHistory) -> Vec<Json> {
         let until = steps.get(at + 1).map_or(end, |next| next.at);
         let mut facts = past.facts(change);
         facts["seconds"] = rounds::seconds_between(change.at, until).into();
-        facts["by"] = history::actor(&change.by).into();
+        facts["by"] = past.maker(change).into();
         facts
     });
     facts.collect()
