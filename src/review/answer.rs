@@ -131,9 +131,19 @@ fn is_blank(character: char) -> bool {
     character.is_whitespace() || character == '\u{feff}'
 }
 
-/// Returns the text in a code fence around the whole answer, or else the answer.
+/// Returns the text in a code fence around the whole answer, perhaps below a line that announces
+/// it, or else the answer.
 fn without_fence(answer: &str) -> &str {
-    let fenced = answer.trim_matches(is_blank);
+    let whole = answer.trim_matches(is_blank);
+    let (first, below) = whole.split_once('\n').unwrap_or((whole, ""));
+    let names_review = |word: &str| words(first).contains(word);
+    let is_lead =
+        first.trim_end().ends_with(':') && [" here ", " review "].into_iter().any(names_review);
+    let fenced = if is_lead {
+        below.trim_start_matches(is_blank)
+    } else {
+        whole
+    };
     let fence = &fenced[..fenced.len() - fenced.trim_start_matches('`').len()];
     let inside = fenced[fence.len()..]
         .strip_suffix(fence)

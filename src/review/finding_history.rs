@@ -114,14 +114,6 @@ pub(super) fn assign_ids(earlier: &[Run], new: &mut [Finding], persona: &str, do
     let mut matches = Vec::new();
     for (at, finding) in new.iter_mut().enumerate() {
         finding.line_text = line_text(finding, &lines);
-        // A Markdown answer has the id at the beginning of the text: `F3: still no way back`.
-        if let Some((id, rest)) = finding.what.split_once(": ")
-            && finding.id.is_none()
-            && known.iter().any(|old| old.id == id)
-        {
-            finding.id = Some(id.to_owned());
-            finding.what = rest.trim().to_owned();
-        }
         let words = words(&finding.what);
         for (nth, old) in known.iter().enumerate() {
             let way = old.repetition(finding, &words, &lines);

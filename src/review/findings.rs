@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 pub use crate::machine::table::Severity;
 
 /// The longest `what` and `recommendation` of a finding, in characters. The rest becomes `...`.
-pub const MAX_FINDING_CHARS: usize = 600;
+pub const MAX_FINDING_CHARS: usize = 1000;
 /// The longest detail line, in characters.
-pub const MAX_DETAIL_CHARS: usize = 300;
+pub const MAX_DETAIL_CHARS: usize = 2000;
 /// The most detail lines of one finding.
-pub const MAX_DETAIL_LINES: usize = 20;
+pub const MAX_DETAIL_LINES: usize = 100;
 pub(super) const MAX_FILE_CHARS: usize = 300;
 /// The one line of an answer, or of a findings file, without findings.
 pub const CLEAN_LINE: &str = "No substantive findings.";

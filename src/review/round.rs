@@ -112,6 +112,10 @@ fn perform(
     let mut file = None;
     if let Ok(findings) = &mut answer {
         findings.extend_from_slice(&prompt.failed);
+        // Some reviewers name the one document that they read.
+        for finding in findings.iter_mut() {
+            finding.file = finding.file.take().filter(|file| !subject.is_named(file));
+        }
         finding_history::assign_ids(&earlier, findings, &began.persona, subject.document());
         file = findings_file::write(raw, prompt.spec, &began, findings)
             .map_err(io_error("could not write the findings"))?;

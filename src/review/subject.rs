@@ -92,6 +92,12 @@ impl SubjectText {
         }
     }
 
+    /// Returns whether this is a single document of that path.
+    pub(super) fn is_named(&self, path: &str) -> bool {
+        let is_end = |name: &str| path.ends_with(&format!("/{name}")) || path == name;
+        matches!(&self.parts[..], [part] if !part.is_diff && is_end(&part.name))
+    }
+
     /// Keeps the text in the loop's folder: changes as a copy for comparison at stops, and a
     /// document below its name for reports.
     pub(super) fn keep(&self, raw: &Raw, run: &str) -> Result<(), RoundError> {

@@ -1,5 +1,6 @@
 //! One item of a Markdown answer: its place, problem, remedy, and the lines below it.
 
+use super::severity::without_bracket;
 use crate::review::findings::{
     Finding, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS, Severity,
 };
@@ -56,21 +57,56 @@ pub(super) fn other_bullet(line: &str) -> Option<&str> {
 pub(super) fn finding(severity: Severity, body: &str) -> Finding {
     // The other end of bold text is in what was split off.
     let is_cut = body.matches("**").count() % 2 == 1;
-    let whole = if is_cut {
-        &body.replace("**", "")
+    let body = if is_cut {
+        body.replace("**", "")
     } else {
-        body
+        body.to_owned()
     };
-    let place = place(whole);
-    let text = place.map_or(whole, |(.., text)| text);
-    let (what, recommendation) = split_recommendation(text).unwrap_or((text, ""));
+    let whole = without_bracket(&body);
+    let (mut id, text) = split_id(&whole);
+    let bold = text
+        .strip_prefix("**")
+        .and_then(|text| text.split_once("**"));
+    let plain = bold.map_or_else(String::new, |(bold, rest)| format!("{bold}{rest}"));
+    let mut place = place(text).or_else(|| self::place(&plain));
+    let mut text = place.as_ref().map_or(text, |(.., text)| text);
+    if id.is_none() {
+        (id, text) = split_id(text);
+    }
+    let (what, mut recommendation) = split_recommendation(text).unwrap_or((text, ""));
+    if place.is_none()
+        && let Some((file, line)) = place_name(recommendation)
+    {
+        place = Some((file, line, what));
+        recommendation = "";
+    }
     let recommendation = text::one_line(recommendation, MAX_FINDING_CHARS);
     Finding {
+        id: id.map(str::to_owned),
         recommendation: Some(recommendation).filter(|text| !text.is_empty()),
         file: place.and_then(|(file, ..)| Some(file?.to_owned())),
         line: place.map(|(_, line, _)| line),
         ..Finding::new(severity, text::one_line(what, MAX_FINDING_CHARS))
     }
+}
+
+/// Splits the id of an earlier finding from a text: `F3: text`, `**F3** - text`, `[F3] (open): text`.
+pub(super) fn split_id(text: &str) -> (Option<&str>, &str) {
+    let split = || {
+        let inner = text.trim_start_matches(['*', '_', '`', '[', '(']);
+        let digits = inner.strip_prefix('F')?;
+        let number = digits.len()
+            - digits
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .len();
+        let (id, rest) = inner.split_at(number + 1);
+        let rest = rest.trim_start_matches(['*', '_', '`', ']', ')', ' ']);
+        let bracket = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+        let rest = bracket.map_or(rest, |(_, rest)| rest.trim_start());
+        let text = rest.trim_start_matches([':', '-', '\u{2013}', '\u{2014}', '*', ' ']);
+        (number > 0 && text.len() < rest.len() && !text.is_empty()).then_some((Some(id), text))
+    };
+    split().unwrap_or((None, text))
 }
 
 /// Adds a line below a finding. The last line that is kept shows that there were more.
@@ -92,30 +128,63 @@ pub(super) fn named_file(heading: &str) -> Option<&str> {
     is_file.then_some(name)
 }
 
-/// Splits `line 12: text`, `src/a.rs:12: text` and `` `a b.rs:12`: text ``.
+/// Splits `line 12: text`, `src/a.rs:12: text` and `` `a b.rs:12` - text ``.
 fn place(body: &str) -> Option<(Option<&str>, u32, &str)> {
-    let quoted = body.strip_prefix('`');
-    let (name, text) = match quoted {
-        Some(quoted) => quoted.split_once("`: ")?,
-        None => body.split_once(": ")?,
-    };
-    let (file, number) = match name.rsplit_once(':') {
-        Some(("", _)) => return None,
-        Some((file, number)) => (Some(file), number),
-        None => {
-            let (word, number) = name.split_once(' ')?;
-            word.eq_ignore_ascii_case("line")
-                .then_some((None, number))?
+    let separators = [": ", " - ", " \u{2013} ", " \u{2014} ", "\u{ff1a}"];
+    let ends = separators
+        .iter()
+        .filter_map(|mark| Some((body.find(mark)?, mark.len())));
+    let (end, gap) = ends.min()?;
+    let text = body[end + gap..].trim();
+    let (file, line) = place_name(&body[..end]).filter(|_| !text.is_empty())?;
+    Some((file, line, text))
+}
+
+/// Reads `line 12`, `Lines 12-15 (Rollout)`, `src/a.rs:12:9`, `a.rs#L12`, `` `a b.rs` (line 12) ``.
+fn place_name(name: &str) -> Option<(Option<&str>, u32)> {
+    let (before, inside) = name
+        .strip_suffix(')')
+        .and_then(|name| name.split_once(" ("))
+        .unzip();
+    let name = before.unwrap_or(name);
+    let (file, number) = match (inside.and_then(behind_line), behind_line(name)) {
+        (Some(number), _) => (name, number),
+        (None, Some(number)) => ("", number),
+        (None, None) => {
+            let mut marks = name.match_indices([':', '#']).filter(|(at, _)| *at > 0);
+            let parts = |at| (&name[..at], name[at + 1..].trim_start_matches('L'));
+            marks.find_map(|(at, _)| {
+                Some(parts(at)).filter(|(_, number)| line_number(number).is_some())
+            })?
         }
     };
-    let is_file = quoted.is_some() || file.is_none_or(|file| !file.contains(char::is_whitespace));
-    // A number in another form (`007`, `+7`) is part of the text.
-    let is_number = number.starts_with(|c| matches!(c, '1'..='9'));
-    let is_place = is_file && is_number && !text.trim().is_empty();
-    if !is_place {
-        return None;
+    let is_quoted = file.starts_with('`');
+    let file = file.trim_matches(['`', '*']);
+    let is_file = is_quoted || !file.contains(char::is_whitespace);
+    let line = line_number(number)?;
+    match file {
+        "" => Some((None, line)),
+        file => (is_file && file.contains(char::is_alphabetic)).then_some((Some(file), line)),
     }
-    Some((file, number.parse().ok()?, text.trim()))
+}
+
+/// Returns the number in `line 12`.
+fn behind_line(text: &str) -> Option<&str> {
+    let (word, number) = text.split_once(' ')?;
+    let is_line = ["line", "lines"]
+        .iter()
+        .any(|name| word.eq_ignore_ascii_case(name));
+    is_line.then_some(number)
+}
+
+/// Reads `12`, `12-15` and `12:9`. A number in another form (`007`, `+7`) is text.
+fn line_number(text: &str) -> Option<u32> {
+    let text = text.trim_matches(['`', '*', ' ']);
+    let is_mark =
+        |c: char| c.is_ascii_digit() || matches!(c, '-' | '\u{2013}' | ':' | ',' | ' ' | 'L');
+    let is_number = text.starts_with(|c| matches!(c, '1'..='9')) && text.chars().all(is_mark);
+    let digits = text.split(|c: char| !c.is_ascii_digit()).next();
+    digits.filter(|_| is_number)?.parse().ok()
 }
 
 /// Splits `what (recommendation)` at the last bracket. A call such as `retry()` is text.

@@ -25,9 +25,10 @@ const KEYS: [&str; 4] = [
 const SEVERITIES: &str = "severity priority level";
 const TEXTS: &str = "what title message problem issue comment summary description details body";
 const ADVICE: &str = "recommendation suggestion fix";
-const FILES: &str = "file path";
+const FILES: &str = "file path filename";
+const LINES: &str = "line line_start start_line lines";
 /// The other properties that are no details.
-const OTHERS: &str = "id line patch";
+const OTHERS: &str = "id patch";
 
 /// The schema's object. serde refuses one of its properties that is there twice.
 #[derive(Deserialize)]
@@ -160,20 +161,23 @@ fn read_finding(number: usize, entry: &Map<String, Value>) -> Result<Finding, Ca
     let Some(what) = texts.next() else {
         return Err(lacks("text that says what is wrong"));
     };
+    let (own_id, what) = item::split_id(&what);
     let file = FILES.split(' ').find_map(text);
     let mut advice = ADVICE.split(' ').filter_map(text);
     let line = |text: String, limit| Some(text::one_line(&text, limit));
     let mut finding = Finding {
         // An unknown id is dropped when the finding gets its own.
-        id: text("id").and_then(|id| line(id, MAX_ID_CHARS)),
+        id: (text("id").or(own_id.map(str::to_owned))).and_then(|id| line(id, MAX_ID_CHARS)),
         recommendation: advice.next().and_then(|text| line(text, MAX_FINDING_CHARS)),
         file: file.and_then(|file| line(file, MAX_FILE_CHARS)),
-        line: entry.get("line").and_then(first_line),
+        line: LINES
+            .split(' ')
+            .find_map(|name| first_line(entry.get(name)?)),
         // Unchanged: a patch with other bytes is another patch. The caller cleans it to show it.
         patch: text("patch").filter(|patch| patch.len() <= MAX_PATCH_BYTES),
-        ..Finding::new(severity, text::one_line(&what, MAX_FINDING_CHARS))
+        ..Finding::new(severity, text::one_line(what, MAX_FINDING_CHARS))
     };
-    let lists = [SEVERITIES, TEXTS, ADVICE, FILES, OTHERS].into_iter();
+    let lists = [SEVERITIES, TEXTS, ADVICE, FILES, LINES, OTHERS].into_iter();
     let known: Vec<&str> = lists.flat_map(|list| list.split(' ')).collect();
     let is_other = |name: &str, value: &Value| !known.contains(&name) && !value.is_null();
     let others = entry.iter().filter(|(name, value)| is_other(name, value));
@@ -188,6 +192,9 @@ fn read_finding(number: usize, entry: &Map<String, Value>) -> Result<Finding, Ca
 /// Reads `20`, `"20"` and `"20-24"`.
 fn first_line(value: &Value) -> Option<u32> {
     let text = value.to_string();
-    let first = text.trim_matches(['"', ' ']).split('-').next()?;
+    let first = text
+        .trim_matches(['"', ' ', '[', ']'])
+        .split(['-', ','])
+        .next()?;
     first.parse().ok().filter(|line| *line > 0)
 }

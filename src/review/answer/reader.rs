@@ -9,13 +9,14 @@ mod context;
 mod prose;
 
 use self::context::{Context, Place};
+use self::prose::problem;
 use super::blocks::{Block, ITEM_LEVEL, Kind, LINE_LEVEL, TITLE_LEVEL, blocks, tree};
 use super::repeats::{names_finding, rating_of, without_repeats};
 use super::severity::{
-    is_bracketed, is_numbered, is_part, is_rated_below, is_title_label, label, stated_severities,
-    stated_severity,
+    is_bracketed, is_numbered, is_part, is_part_name, is_rated_below, is_title_label, label,
+    stated_severities, stated_severity,
 };
-use super::titles::{Title, is_clean, is_none, is_praise};
+use super::titles::{Title, is_clean, is_none, is_praise, is_resolved};
 use super::{Cause, item};
 use crate::review::findings::{Findings, Severity};
 
@@ -113,6 +114,7 @@ impl Reader {
     fn open(&mut self, block: &Block, context: &mut Context) -> Option<Context> {
         let text = block.text.as_str();
         let title = match block.kind {
+            Kind::Row(_) if is_resolved(text) => Title::Other,
             Kind::Row(None) => Title::Other,
             Kind::Row(Some(severity)) => Title::Rated(severity, text),
             _ => Title::new(text),
@@ -187,6 +189,17 @@ impl Reader {
                 .extend(number.map(|number| (block.line, Severity::Low, number)));
         }
         let place = match title {
+            // `**Recommendation:**` above a list, behind a finding.
+            _ if is_line && context.has_items && is_part_name(text) => {
+                let last = self.findings.len().checked_sub(1)?;
+                self.hang(last, &[text], context);
+                return Some(context.below(block, Place::Finding(last)));
+            }
+            // `Finding 1` above `Severity: High`.
+            Title::List if is_numbered(text) && states_severity(block) => {
+                let problem = block.below.iter().find_map(|one| problem(&one.text));
+                return Some(self.finding(block, None, problem.unwrap_or(text), context));
+            }
             Title::List if is_title => Place::Outside,
             Title::List => return Some(section),
             Title::Praise => Place::Praise,
@@ -226,6 +239,7 @@ impl Reader {
         let is_summary = context.place == Place::Summary;
         match context.place {
             Place::Praise => None,
+            _ if is_resolved(text) => Some(context.below(block, Place::Praise)),
             _ if block.below.is_empty() && is_none(text) => {
                 context.says_none = true;
                 None
@@ -333,6 +347,12 @@ fn is_plain_item(block: &Block) -> bool {
     let title = Title::new(&block.text);
     let is_other = matches!(title, Title::Severity(_) | Title::Rated(..) | Title::None);
     block.kind == Kind::Item && !is_other && !is_part(&block.text)
+}
+
+/// Returns whether a block directly below states a severity: `- **Severity:** High`.
+fn states_severity(block: &Block) -> bool {
+    let mut below = block.below.iter();
+    below.any(|one| stated_severities(&one.text).next().is_some())
 }
 
 fn is_row(block: &Block) -> bool {

@@ -1,6 +1,9 @@
 //! The words of reviewers for a severity.
 
-use super::words::{MAX_WORDS_BYTES, is_among, is_number, words};
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::words::{MAX_WORDS_BYTES, consists_of, is_among, is_number, words};
 use crate::review::findings::Severity;
 
 /// The severities, each with the lists of its names and of other words and signs for it. Of two
@@ -163,6 +166,11 @@ pub(super) fn states_finding(line: &str) -> bool {
     }
 }
 
+/// Returns whether a text only names a part of a finding: `**Recommendation:**`.
+pub(super) fn is_part_name(text: &str) -> bool {
+    consists_of(text, "part part-fillers")
+}
+
 /// Returns whether an item names a part of the finding above: `**Fix:** text`.
 pub(super) fn is_part(text: &str) -> bool {
     let (name, _) = text.split_once(':').unwrap_or_default();
@@ -226,8 +234,16 @@ fn front_label(text: &str) -> Option<(Severity, &str)> {
     Some((severity, rest))
 }
 
-/// Splits `text (High)`, `text (severity: high). More`, `F1 [P1] text`.
+/// Splits `text (High)`. In `text (severity: high). More` and `F1 [P1] text`, the bracket stays.
 fn bracket_label(text: &str) -> Option<(Severity, &str)> {
+    let (severity, bracket) = bracket(text)?;
+    let is_end = text[bracket.end..].trim_matches(ORNAMENTS).is_empty();
+    let before = text[..bracket.start].trim_end_matches(ORNAMENTS);
+    Some((severity, if is_end { before } else { text }))
+}
+
+/// Returns the severity in a bracket of a text, behind an id or a text of its own.
+fn bracket(text: &str) -> Option<(Severity, Range<usize>)> {
     let opens = text.match_indices(['(', '[']).map(|(at, _)| at);
     opens.take(MAX_BRACKETS).find_map(|open| {
         let (inside, after) = text[open + 1..].split_once([')', ']'])?;
@@ -235,14 +251,31 @@ fn bracket_label(text: &str) -> Option<(Severity, &str)> {
         let before = text[..open].trim_end_matches(ORNAMENTS);
         let after = after.trim_start_matches(ORNAMENTS);
         let is_id = !before.contains(' ') && before.contains(|c: char| c.is_ascii_digit());
-        let is_apart =
-            after.is_empty() || after.starts_with([':', '.', '-', '\u{2013}', '\u{2014}']);
-        match (is_id, is_apart) {
-            (true, _) if !after.is_empty() => Some((severity, after.trim_start_matches(GAPS))),
-            (_, true) if before.contains(char::is_alphabetic) => Some((severity, before)),
-            _ => None,
-        }
+        let is_apart = after.starts_with([':', '.', '-', ',', '\u{2013}', '\u{2014}']);
+        // `version (required): 9.5` is text.
+        let is_clear = begins_with_name(inside) || inside.contains(' ');
+        let is_label = match after {
+            "" => before.contains(char::is_alphabetic),
+            _ if is_id => true,
+            _ => is_apart && is_clear && before.contains(char::is_alphabetic),
+        };
+        is_label.then_some((severity, open..open + inside.len() + 2))
     })
+}
+
+/// Returns a text without the severity in a bracket: `F1 (High): text` becomes `F1: text`.
+pub(super) fn without_bracket(text: &str) -> Cow<'_, str> {
+    let Some((_, bracket)) = bracket(text) else {
+        return text.into();
+    };
+    let before = text[..bracket.start].trim_end();
+    let after = text[bracket.end..].trim_start();
+    let gap = match after.trim_start_matches(ORNAMENTS) {
+        _ if before.ends_with(':') || after.starts_with(['-', '\u{2013}', '\u{2014}']) => " ",
+        after if after.starts_with(char::is_alphanumeric) => ": ",
+        _ => "",
+    };
+    format!("{before}{gap}{after}").into()
 }
 
 /// Splits `text - High`. In `F1 - High - text` and `text | High | place`, the severity stays.
@@ -260,7 +293,7 @@ fn piece_label(text: &str) -> Option<(Severity, &str)> {
 
 /// Returns the severities that the lines and sentences of a text state.
 pub(super) fn stated_severities(text: &str) -> impl Iterator<Item = Severity> {
-    text.split(['\n', '.']).filter_map(stated_severity)
+    text.split(['\n', '.', '|']).filter_map(stated_severity)
 }
 
 /// Returns whether a text is the name of a severity's line or column.

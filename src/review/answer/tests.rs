@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::review::findings::{Counts, Finding, Severity};
+use crate::review::findings_file::bullet;
 
 const ONE: &str = r#"{"verdict":"findings","findings":[{"severity":"high","what":"no way back",
     "recommendation":"write one","file":null,"line":3,"patch":null}]}"#;
@@ -69,6 +70,54 @@ fn form_counts_every_item_or_is_unreadable() {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n=====\n"));
+}
+
+#[test]
+fn place_and_text_of_a_finding_are_whole() {
+    for (line, expected) in [
+        (
+            "- **Rollback** (High): it deletes first",
+            "**Rollback**: it deletes first",
+        ),
+        (
+            "- line 16 (High): it deletes first (keep it)",
+            "line 16: it deletes first (keep it)",
+        ),
+        ("### 1. No tests [High] — line 13", "No tests — line 13"),
+        (
+            "- src/q.rs:12: [High] unwrap panics",
+            "src/q.rs:12: unwrap panics",
+        ),
+        (
+            "### src/q.rs:12 (High): unwrap panics",
+            "src/q.rs:12: unwrap panics",
+        ),
+        ("- [High] src/q.rs:12:9: x", "src/q.rs:12: x"),
+        ("- [High] `src/q.rs:12-15` - x", "src/q.rs:12: x"),
+        ("- [High] **src/q.rs#L12**: x", "src/q.rs:12: x"),
+        ("- [High] src/q.rs (line 12): x", "src/q.rs:12: x"),
+        ("- [High] **Lines 9-10:** x", "line 9: x"),
+        ("- [High] line 16 (Rollout): x", "line 16: x"),
+        (
+            "### 1. [High] Panics (`src/q.rs:12`)",
+            "src/q.rs:12: Panics",
+        ),
+        ("- [High] at 12:30: x", "at 12:30: x"),
+        ("- F1 (High): x", "x"),
+        ("- [High] **F1** - line 3: x", "line 3: x"),
+        ("- [High] F1 keys: x", "F1 keys: x"),
+        (
+            "| File | Line | Severity | What |\n|-|-|-|-|\n| `a.rs` | 3 | High | x \\| y |",
+            "a.rs:3: x | y",
+        ),
+        ("**Severity:** High\n**Location:** here\n**Issue:** x", "x"),
+        ("### Finding 1\n- **Severity:** High\n- **Issue:** x", "x"),
+    ] {
+        let found = findings(line);
+        let bullets: Vec<String> = found.iter().map(bullet).collect();
+        assert_eq!(bullets, [expected], "{line}");
+        assert_eq!(found[0].severity, Severity::High, "{line}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::blocks::{Block, Kind};
-use super::severity::{SeverityWords, label, severity_in, severity_of, severity_words};
+use super::severity::{SeverityWords, is_bold, label, severity_in, severity_of, severity_words};
 use super::words::{MAX_WORDS_BYTES, consists_of, is_among, words};
 use super::{Cause, item};
 use crate::review::findings::{CLEAN_LINE, Severity};
@@ -39,12 +39,14 @@ impl<'t> Title<'t> {
             (Self::List, text, "filler task list-fillers"),
             (Self::List, text, "list filler subject list-levels"),
             (Self::Praise, text, "praise praise-fillers"),
-            (Self::Praise, text, "resolved filler"),
+            (Self::Praise, text, "resolved resolved-fillers filler"),
             (Self::Summary, name, "summary summary-fillers filler"),
-            (Self::Notes, text, "notes filler"),
+            (Self::Notes, text, "notes notes-fillers filler"),
             (Self::Review, name, "review subject"),
         ];
-        if let Some(words) = section_words(text) {
+        if is_resolved(text) || consists_of(text, "resolved resolved-fillers filler") {
+            Self::Praise
+        } else if let Some(words) = section_words(text) {
             Self::Severity(words)
         } else if let Some((severity, rest)) = label(text) {
             Self::Rated(severity, rest)
@@ -60,16 +62,37 @@ impl<'t> Title<'t> {
     }
 }
 
-/// Returns whether a paragraph or an item is the clean line, perhaps in bold or another case.
+/// Returns whether a paragraph or an item is the clean line, perhaps in bold or another case, with
+/// sentences that approve.
 pub(super) fn is_clean_line(text: &str) -> bool {
     let text = item::bullet(text.trim()).unwrap_or(text.trim());
-    let plain = text.trim_matches(['*', '_', '.']);
-    plain.eq_ignore_ascii_case(CLEAN_LINE.trim_end_matches('.'))
+    let (line, rest) = text.split_once(". ").unwrap_or((text, ""));
+    let plain = line.trim_matches(['*', '_', '.']);
+    plain.eq_ignore_ascii_case(CLEAN_LINE.trim_end_matches('.')) && is_none(rest)
+}
+
+/// Returns whether a text says that an earlier finding is resolved: `F1 (high): fixed`.
+pub(super) fn is_resolved(text: &str) -> bool {
+    let (id, rest) = item::split_id(text);
+    let mut pieces = rest.split(['.', ',', ':', '(', ')', '\u{2013}', '\u{2014}']);
+    id.is_some() && pieces.any(|piece| consists_of(piece, "resolved resolved-fillers"))
 }
 
 /// Returns whether a text only states that there is nothing: `- N/A`, `(none)`, `No high findings.`
 pub(in crate::review) fn is_none(text: &str) -> bool {
-    !text.contains('"') && text.split(". ").all(says_none)
+    let sentences = text
+        .split(". ")
+        .flat_map(|part| part.split([';', '(', ')', '\u{2013}', '\u{2014}']));
+    !text.contains('"') && sentences.into_iter().all(says_none)
+}
+
+/// Returns whether a sentence approves, in words that can mean nothing else: `The plan is ready`.
+fn approves(sentence: &str) -> bool {
+    let lists = [
+        "sound sound-verbs sound-fillers",
+        "sound-verbs sound sound-fillers",
+    ];
+    !sentence.contains('?') && lists.iter().all(|lists| consists_of(sentence, lists))
 }
 
 fn says_none(sentence: &str) -> bool {
@@ -87,6 +110,8 @@ fn says_none(sentence: &str) -> bool {
     match words {
         [] | ["n", "a"] | ["not", "applicable"] => true,
         _ if sentence.len() > MAX_WORDS_BYTES => false,
+        _ if approves(sentence) => true,
+        _ if consists_of(sentence, "resolved resolved-fillers filler") => true,
         [first, rest @ ..] if is_among(first, "none") => rest.iter().all(is_usual),
         ["no", rest @ ..] => {
             let noun = rest.iter().position(is_noun);
@@ -99,7 +124,9 @@ fn says_none(sentence: &str) -> bool {
 /// Returns whether an item only praises: `praise: text`, `\u{2705} text`.
 pub(super) fn is_praise(text: &str) -> bool {
     let text = text.trim_start_matches(['*', '_']);
-    let is_marked = text.starts_with("praise:") || text.starts_with(['\u{2705}', '\u{1f44d}']);
+    let is_ticked = text.starts_with("[x] ") || text.starts_with("[X] ");
+    let is_marked =
+        is_ticked || text.starts_with("praise:") || text.starts_with(['\u{2705}', '\u{1f44d}']);
     let mut pieces = text.split(['[', ']', '(', ')', ':', '*', '|', '\u{2013}', '\u{2014}']);
     is_marked && !pieces.any(|piece| severity_in(piece).is_some())
 }
@@ -134,8 +161,10 @@ pub(super) fn is_clean(blocks: &[Block]) -> Result<bool, Cause> {
         // A question, a quotation or struck out text states nothing.
         let is_doubtful = block.text.contains(['>', '<', '|', '?', '"', '~']);
         let is_none = is_text && !is_doubtful && is_none(text);
+        let is_neutral = is_text && consists_of(text, "neutral neutral-fillers");
+        let is_title = block.kind == Kind::Heading || is_text && is_bold(text);
         if block.kind == Kind::Heading {
-            is_in_praise = !none.is_empty() && Title::new(text) == Title::Praise;
+            is_in_praise = Title::new(text) == Title::Praise;
         }
         match (&block.kind, section_words(text)) {
             // A list of praise is no finding, also behind sections without one.
@@ -144,14 +173,15 @@ pub(super) fn is_clean(blocks: &[Block]) -> Result<bool, Cause> {
                 section = vec![words.heaviest, words.lightest];
                 none.extend(section.iter().map(|one| (*one, words.announced == Some(0))));
             }
-            (Kind::Heading, None) if block.level == 1 && is_answer_title(text) => section.clear(),
+            _ if is_title && none.is_empty() && is_answer_title(text) => section.clear(),
+            _ if is_neutral => continue,
             (Kind::Text | Kind::Item, _) if is_none => {
                 none.extend(section.iter().map(|one| (*one, true)));
             }
             (Kind::Aside, _) if text.is_empty() => continue,
             _ => return Ok(false),
         }
-        has_line = is_text && is_clean_line(text);
+        has_line = is_text && (has_line || is_clean_line(text));
     }
     let is_missing = |severity: &Severity| none.get(severity) != Some(&true);
     match Severity::ALL.into_iter().find(is_missing) {
@@ -164,5 +194,9 @@ pub(super) fn is_clean(blocks: &[Block]) -> Result<bool, Cause> {
 
 /// Returns whether a heading is one of a whole answer: `Round 2 findings`, `Code review`.
 fn is_answer_title(text: &str) -> bool {
+    let persona = text
+        .strip_suffix("review)")
+        .and_then(|text| text.split_once('('));
+    let text = persona.map_or(text, |(title, _)| title);
     Title::new(text) == Title::List || consists_of(text, "answer answer-fillers")
 }

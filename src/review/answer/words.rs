@@ -21,14 +21,14 @@ pub(super) fn is_among(word: &str, lists: &str) -> bool {
     known.any(|one| *one == word || *one == singular)
 }
 
-/// Returns whether each word of a text is a number or in one of these lists, and one is in the
+/// Returns whether each word of a text is a number, an id such as `F2`, or in one of these lists, and one is in the
 /// first list.
 pub(super) fn consists_of(text: &str, lists: &str) -> bool {
     let plain = words(text);
     let mut words = plain.split_whitespace();
     let first = lists.split(' ').next().unwrap_or(lists);
     words.clone().any(|word| is_among(word, first))
-        && words.all(|word| is_number(word) || is_among(word, lists))
+        && words.all(|word| is_number(word.trim_start_matches('f')) || is_among(word, lists))
 }
 
 pub(super) fn is_number(word: &str) -> bool {

@@ -23,7 +23,11 @@ fn add(rounds: &mut Vec<Run>, persona: &str, document: &str, found: Vec<Finding>
 fn rounds(all: &[(&str, &[&str])]) -> Vec<Run> {
     let mut rounds: Vec<Run> = Vec::new();
     for (persona, found) in all {
-        let finding = |what: &&str| Finding::new(Severity::High, *what);
+        let finding = |what: &&str| {
+            answer::read(&format!("## High\n- {what}\n"))
+                .unwrap()
+                .remove(0)
+        };
         add(
             &mut rounds,
             persona,
@@ -106,7 +110,7 @@ fn id_before_the_text_is_taken_off() {
     let found = all[1].findings();
     assert_eq!(found[0].what, "still no way back");
     assert_eq!(found[0].since, Some(1));
-    assert_eq!(found[1].what, "F9: is a name of theirs");
+    assert_eq!(found[1].what, "is a name of theirs");
     assert_eq!(ids(&all[1..]), [["F1", "F2"]]);
 }
 

@@ -42,7 +42,7 @@ fn hostile_text_stays_one_short_line() {
         "a\n## High\n- b\r\n\u{202e}evil\u{7}\u{1b}[31m\u{2028}x",
         Some("c\n\n- d"),
     );
-    hostile.detail = vec!["\n## High\n- e".to_owned(); 50];
+    hostile.detail = vec!["\n## High\n- e".to_owned(); 150];
     let text = render(1, &[hostile, one(Severity::Low, &"w".repeat(5000), None)]);
     assert_eq!(counts(&text), (0, 1, 1));
     assert!(

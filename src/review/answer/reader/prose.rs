@@ -7,6 +7,7 @@ use crate::review::answer::severity::{
     is_rated_line, stated_severities, stated_severity, states_finding,
 };
 use crate::review::answer::titles::{is_none, is_praise};
+use crate::review::answer::words::consists_of;
 use crate::review::answer::{Cause, item};
 use crate::review::findings::Severity;
 use crate::text;
@@ -20,13 +21,11 @@ impl Reader {
     pub(super) fn paragraph(&mut self, block: &Block, context: &mut Context) -> Result<(), Cause> {
         let mut lines = item::lines(&block.text);
         let stated: Vec<Severity> = stated_severities(&block.text).collect();
-        let first = lines
-            .iter()
-            .position(|line| stated_severity(line).is_none());
+        let first = title_line(&lines);
         let is_vague = stated.is_empty() && lines.iter().any(|line| states_finding(line));
         let is_end = block.line > self.last_line;
         let in_section = context.place == Place::Section;
-        let is_lead = context.lists_findings && begins_bold(&lines[0]);
+        let is_lead = context.lists_findings && begins_bold(&lines[0]) && !is_none(&lines[0]);
         let is_behind_none =
             in_section && context.says_none && !context.is_told && stated.is_empty();
         match (context.place, self.findings.len().checked_sub(1)) {
@@ -46,7 +45,11 @@ impl Reader {
             _ if stated.len() > 1 || !in_section && is_vague => return Err(uncounted(block)),
             _ if in_section || is_lead || !stated.is_empty() => {
                 let text = lines.remove(first.unwrap_or_default());
-                self.add(stated.first().copied(), &text, context);
+                self.add(
+                    stated.first().copied(),
+                    problem(&text).unwrap_or(&text),
+                    context,
+                );
                 self.hang(self.findings.len() - 1, &lines, context);
             }
             (Place::Outside, Some(last)) => self.hang(last, &lines, context),
@@ -93,6 +96,27 @@ impl Reader {
         }
         Ok(())
     }
+}
+
+/// Returns the line of a paragraph that says what is wrong: `**Issue:** text`, or else the first
+/// one that states no severity.
+fn title_line(lines: &[String]) -> Option<usize> {
+    let first = || {
+        lines
+            .iter()
+            .position(|line| stated_severity(line).is_none())
+    };
+    lines
+        .iter()
+        .position(|line| problem(line).is_some())
+        .or_else(first)
+}
+
+/// Returns the text behind the name of the problem: `**Issue:** text`.
+pub(super) fn problem(line: &str) -> Option<&str> {
+    let (name, text) = line.split_once(':')?;
+    let text = text.trim_start_matches(['*', ' ']);
+    (consists_of(name, "problem problem-names") && !text.is_empty()).then_some(text)
 }
 
 /// Returns whether a text begins with a sentence in bold: `**Orders are lost.** Commit first.`

@@ -53,9 +53,9 @@ fn line_below_finding_is_its_detail() {
 
 #[test]
 fn detail_over_limit_says_so() {
-    let text = format!("## High\n- a\n{}", "  - b\n".repeat(30));
+    let text = format!("## High\n- a\n{}", "  - b\n".repeat(130));
     let detail = findings(&text).remove(0).detail;
-    assert_eq!((detail.len(), detail[19].as_str()), (20, "(shortened)"));
+    assert_eq!((detail.len(), detail[99].as_str()), (100, "(shortened)"));
 }
 
 #[test]
