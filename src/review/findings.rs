@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::machine::table::Severity;
+use crate::text;
 
 /// The longest `what` and `recommendation` of a finding, in characters. The rest becomes `...`.
 pub const MAX_FINDING_CHARS: usize = 1000;
@@ -45,7 +46,7 @@ pub struct Finding {
     /// A proposed unified diff. It is shown and tried, never applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
-    /// The lines below the finding.
+    /// The lines below the finding. Code is between lines that begin with "```".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub detail: Vec<String>,
 }
@@ -87,6 +88,12 @@ impl Counts {
             Severity::Low => self.high + self.medium + self.low,
         }
     }
+}
+
+/// Returns a detail on one line, which keeps the indentation of code.
+pub(super) fn detail_line(line: &str) -> String {
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    " ".repeat(indent) + &text::one_line(line, MAX_DETAIL_CHARS)
 }
 
 impl Finding {

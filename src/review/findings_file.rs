@@ -13,8 +13,8 @@ use serde_json::json;
 
 use super::answer;
 use super::findings::{
-    CLEAN_LINE, Counts, Finding, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FILE_CHARS,
-    MAX_FINDING_CHARS, Severity,
+    CLEAN_LINE, Counts, Finding, MAX_DETAIL_LINES, MAX_FILE_CHARS, MAX_FINDING_CHARS, Severity,
+    detail_line,
 };
 use super::runs::RunBegin;
 use crate::files;
@@ -64,8 +64,22 @@ fn render_titled(title: &str, findings: &[Finding]) -> String {
             if let (Some(id), Some(since)) = (&finding.id, finding.since) {
                 let _ = writeln!(out, "  - {id}, found since round {since}");
             }
+            let mut fence = None;
             for detail in finding.detail.iter().take(MAX_DETAIL_LINES) {
-                let line = format!("  - {}\n", text::one_line(detail, MAX_DETAIL_CHARS));
+                let detail = detail_line(detail);
+                let mark = ["```", "~~~"]
+                    .into_iter()
+                    .find(|mark| detail.starts_with(mark));
+                if mark.is_some() || fence.is_some() {
+                    let _ = writeln!(out, "  {detail}");
+                    fence = if fence.is_some() && fence == mark {
+                        None
+                    } else {
+                        fence.or(mark)
+                    };
+                    continue;
+                }
+                let line = format!("  - {}\n", detail.trim_start());
                 match line.trim() {
                     "-" => {}
                     // A detail that begins with "[High]" would be read as a finding.
@@ -74,6 +88,9 @@ fn render_titled(title: &str, findings: &[Finding]) -> String {
                     }
                     _ => out.push_str(&line),
                 }
+            }
+            if let Some(fence) = fence {
+                let _ = writeln!(out, "  {fence}");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::severity::without_bracket;
 use crate::review::findings::{
-    Finding, MAX_DETAIL_CHARS, MAX_DETAIL_LINES, MAX_FINDING_CHARS, Severity,
+    Finding, MAX_DETAIL_LINES, MAX_FINDING_CHARS, Severity, detail_line,
 };
 use crate::text;
 
@@ -111,9 +111,9 @@ pub(super) fn split_id(text: &str) -> (Option<&str>, &str) {
 
 /// Adds a line below a finding. The last line that is kept shows that there were more.
 pub(super) fn add_detail(finding: &mut Finding, line: &str) {
-    let detail = text::one_line(line, MAX_DETAIL_CHARS);
+    let detail = detail_line(line);
     match finding.detail.len() {
-        _ if detail.is_empty() => {}
+        _ if detail.trim().is_empty() => {}
         0..MAX_DETAIL_LINES => finding.detail.push(detail),
         _ => finding.detail[MAX_DETAIL_LINES - 1] = "(shortened)".to_owned(),
     }

@@ -76,7 +76,10 @@ fn any_finding() -> impl Strategy<Value = Finding> {
             ("[a-z ./\\-]{1,12}\\.rs", 1..900_u32)
                 .prop_map(|(file, line)| (Some(file), Some(line))),
         ],
-        proptest::collection::vec(prop_oneof![text, Just("[High] x".to_owned())], 0..3),
+        proptest::collection::vec(
+            prop_oneof![text, Just("[High] x".to_owned()), Just("```".to_owned())],
+            0..4,
+        ),
     )
         .prop_map(|(severity, what, recommendation, (file, line), detail)| {
             let severity = [Severity::High, Severity::Medium, Severity::Low][usize::from(severity)];

@@ -91,8 +91,10 @@ impl Reader {
         if is_cut_off || !is_counted {
             return Err(uncounted(block));
         }
-        if let Some(finding) = finding {
-            self.hang(finding, &lines, context);
+        match finding {
+            Some(finding) if is_fenced => self.hang(finding, &code_lines(&block.text), context),
+            Some(finding) => self.hang(finding, &lines, context),
+            None => {}
         }
         Ok(())
     }
@@ -123,6 +125,17 @@ pub(super) fn problem(line: &str) -> Option<&str> {
 fn begins_bold(text: &str) -> bool {
     let inner = text.strip_prefix("**").and_then(|it| it.split_once("**"));
     inner.is_some_and(|(inner, _)| inner.ends_with('.') && !is_praise(inner))
+}
+
+/// Returns the lines of a code block, with its fences and without the indentation of its item.
+fn code_lines(block: &str) -> Vec<&str> {
+    let block = block.trim_end();
+    let indentation = |line: &str| line.len() - line.trim_start().len();
+    let indent = indentation(block.lines().next_back().unwrap_or_default());
+    let lines = block.lines();
+    lines
+        .map(|line| &line[indentation(line).min(indent)..])
+        .collect()
 }
 
 fn uncounted(block: &Block) -> Cause {

@@ -41,12 +41,20 @@ fn word_for_none_is_no_finding() {
 
 #[test]
 fn line_below_finding_is_its_detail() {
-    let text = "## High\n- no rollback\n  wrapped line\n  - nested\n    1. deeper\n\n  a paragraph\n\n  ```\n  - code\n  ```\n- second\nlazy\n";
+    let text = "## High\n- no rollback\n  wrapped line\n  - nested\n    1. deeper\n\n  a paragraph\n\n  ```\n    - code\n  ```\n- second\nlazy\n";
     let found = findings(text);
     assert_eq!(found.len(), 2);
     assert_eq!(
         found[0].detail,
-        ["wrapped line", "nested", "deeper", "a paragraph", "- code"]
+        [
+            "wrapped line",
+            "nested",
+            "deeper",
+            "a paragraph",
+            "```",
+            "  - code",
+            "```"
+        ]
     );
     assert_eq!(found[1].detail, ["lazy"]);
 }
@@ -101,7 +109,10 @@ fn heading_per_finding_takes_text_below() {
     let found = findings(text);
     assert_eq!(counts(text), (1, 0, 1));
     assert_eq!(found[0].what, "The export goes too early");
-    assert_eq!(found[0].detail, ["Keep it.", "step 2", "step 3", "rm out"]);
+    assert_eq!(
+        found[0].detail,
+        ["Keep it.", "step 2", "step 3", "```sh", "rm out", "```"]
+    );
 }
 
 #[test]
