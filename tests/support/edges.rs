@@ -108,7 +108,7 @@ fn take<M: Machine>(
     let expected = expected(model, entry, &fields_as_json(&before), &values);
     let result = before.take(&transition::<M>(entry, &values), evidence.as_ref());
 
-    let after = result.unwrap_or_else(|error| panic!("{place}: {error:?}"));
+    let after = result.unwrap_or_else(|error| panic!("{place}: {error}"));
     let line = after.raw().last_edge().unwrap().line;
     assert_eq!(line, edge.info.line, "{place}");
     for held in [after, open()] {

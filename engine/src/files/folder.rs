@@ -49,7 +49,7 @@ pub(crate) const UNTRUSTED_HELP: &str =
 
 /// The cause inside an [`io::Error`] of a [`Folder`]: a file or folder that is not used.
 #[derive(Debug, Clone, Error)]
-#[error("{path} is not trusted: {why}; {UNTRUSTED_HELP}")]
+#[error("{path} is not trusted: {why}")]
 pub struct UntrustedError {
     /// The file, or a folder above it.
     pub path: Utf8PathBuf,

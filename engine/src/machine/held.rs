@@ -1,7 +1,5 @@
 //! A held loop with its fields, and the one way to move it.
 
-use std::fmt;
-
 use camino::Utf8PathBuf;
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value as Json;
@@ -16,13 +14,6 @@ pub struct Held<M: Machine> {
     // Boxed, because every refusal hands the loop back.
     raw: Box<Raw>,
     fields: Box<M::Fields>,
-}
-
-impl<M: Machine> fmt::Debug for Held<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let phase = M::TABLE.phases[self.raw.phase()].name;
-        write!(f, "{}({phase})", self.raw.id())
-    }
 }
 
 impl<M: Machine> Held<M> {
@@ -55,7 +46,7 @@ impl<M: Machine> Held<M> {
         })
     }
 
-    /// Starts a loop in the first phase of a mode, with some of its fields.
+    /// Starts a loop in a mode with some of its fields: in its first phase, or as it was imported.
     ///
     /// # Errors
     /// Returns an error if the mode is not for that actor, a value does not fit, another loop is
@@ -63,11 +54,37 @@ impl<M: Machine> Held<M> {
     pub fn begin(
         store: &Store,
         mode: &'static ModeInfo,
-        values: Vec<(&'static str, Json)>,
+        values: &[(&'static str, Json)],
         beginning: Beginning,
         actor: Actor,
+        imported: Option<(usize, Import)>,
     ) -> Result<Self, Refusal> {
-        Self::start(store, mode, mode.start, &values, beginning, actor, None)
+        let (phase, import) = imported.unzip();
+        let phase = phase.unwrap_or(mode.start);
+        if !mode.by.is_empty() && !mode.by.contains(&actor) {
+            return Err(Refusal::actor(
+                &format!("mode {}", mode.name),
+                actor,
+                mode.by,
+            ));
+        }
+        let table = M::TABLE;
+        let names = &table.state.fields;
+        let mut fields = Fields::new();
+        for field in table.state.declared {
+            let start = values.iter().find(|(name, _)| *name == field.name);
+            let value = match start {
+                _ if !field.exists_in(phase) => Json::Null,
+                Some((_, value)) => field.convert(value).map_err(Refusal::Unfit)?,
+                // The store writes the engine's other fields.
+                _ if field.name == names.phase => table.phases[phase].name.into(),
+                _ if Some(field.name) == names.mode => mode.name.into(),
+                None => mode.start_value(field),
+            };
+            fields.insert(field.name.to_owned(), value);
+        }
+        let record = store.start(&beginning, &actor.to_string(), fields, import)?;
+        Self::from_record(store, record, actor)
     }
 
     /// Starts a loop from the bytes of the document `file`, a canonical path, with its phase and
@@ -113,44 +130,8 @@ impl<M: Machine> Held<M> {
             // A field that exists only in other phases is null.
             .filter(|(_, value)| !value.is_null())
             .collect();
-        let import = Some(Import { document, file });
-        Self::start(store, mode, phase, &values, beginning, actor, import)
-    }
-
-    /// Starts a loop in a mode, at a phase.
-    fn start(
-        store: &Store,
-        mode: &'static ModeInfo,
-        phase: usize,
-        values: &[(&'static str, Json)],
-        beginning: Beginning,
-        actor: Actor,
-        import: Option<Import>,
-    ) -> Result<Self, Refusal> {
-        if !mode.by.is_empty() && !mode.by.contains(&actor) {
-            return Err(Refusal::actor(
-                &format!("mode {}", mode.name),
-                actor,
-                mode.by,
-            ));
-        }
-        let table = M::TABLE;
-        let names = &table.state.fields;
-        let mut fields = Fields::new();
-        for field in table.state.declared {
-            let start = values.iter().find(|(name, _)| *name == field.name);
-            let value = match start {
-                _ if !field.exists_in(phase) => Json::Null,
-                Some((_, value)) => field.convert(value).map_err(Refusal::Unfit)?,
-                // The store writes the engine's other fields.
-                _ if field.name == names.phase => table.phases[phase].name.into(),
-                _ if Some(field.name) == names.mode => mode.name.into(),
-                None => mode.start_value(field),
-            };
-            fields.insert(field.name.to_owned(), value);
-        }
-        let record = store.start(&beginning, &actor.to_string(), fields, import)?;
-        Self::from_record(store, record, actor)
+        let imported = Some((phase, Import { document, file }));
+        Self::begin(store, mode, &values, beginning, actor, imported)
     }
 
     /// Returns the loop without its type.

@@ -14,7 +14,7 @@ use crate::text::printable;
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// A file cannot be read or written, or its content is wrong.
-    #[error("{}", describe_io(.doing, .path, .source))]
+    #[error("cannot {doing} {}: {}", printable(.path), printable(.source.to_string()))]
     Io {
         /// The attempt, as a verb.
         doing: &'static str,
@@ -27,11 +27,11 @@ pub enum StoreError {
     #[error("{0}")]
     Busy(String),
     /// A loop that this user did not start here, or that this user's own files contradict.
-    #[error("{} {why}", describe_place(.id, .path, .why))]
+    #[error("{} {why}", printable(.path))]
     NotOurs {
         /// The loop.
         id: String,
-        /// The state folder, or the document.
+        /// The document.
         path: Utf8PathBuf,
         /// The finding.
         why: WhyNotOurs,
@@ -172,11 +172,7 @@ impl Store {
     }
 
     pub(super) fn foreign_journal(&self, id: &LoopId, why: impl Into<String>) -> StoreError {
-        StoreError::NotOurs {
-            id: id.to_string(),
-            path: self.folder.clone(),
-            why: WhyNotOurs::Journal(why.into()),
-        }
+        self.not_ours(id, WhyNotOurs::Journal(why.into()))
     }
 
     /// Makes the error of another loop in the way, or, without a phase, of an id that is taken.
@@ -186,24 +182,6 @@ impl Store {
             phase,
             folder: self.folder.clone(),
         }
-    }
-}
-
-fn describe_io(doing: &str, path: &Utf8Path, source: &io::Error) -> String {
-    if let Some(error) = UntrustedError::from_io(source) {
-        return format!("{} is not trusted: {}", printable(&error.path), error.why);
-    }
-    format!(
-        "cannot {doing} {}: {}",
-        printable(path),
-        printable(source.to_string())
-    )
-}
-
-fn describe_place(id: &str, path: &Utf8Path, why: &WhyNotOurs) -> String {
-    match why {
-        WhyNotOurs::Journal(_) => format!("loop {id} in {}", printable(path)),
-        _ => printable(path),
     }
 }
 
