@@ -1,8 +1,10 @@
 //! Claude Code's settings files and installed plugins, as far as they concern Stop hooks.
 //!
-//! Measured on 2.1.330 (docs/dev/clients.md). A missing or unreadable file counts as empty.
+//! Measured on 2.1.330 (docs/dev/clients.md). A missing or unreadable file counts as empty; doctor
+//! names unreadable settings.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value;
@@ -22,6 +24,8 @@ pub(super) struct StopHooks {
     pub(super) disabled: Option<String>,
     /// Another plugin with our plugin's name, or with a Stop hook whose command names our folder.
     pub(super) rival: Option<String>,
+    /// Why the first settings file that cannot be read is ignored: its path and the error.
+    pub(super) unreadable: Option<String>,
 }
 
 impl StopHooks {
@@ -46,7 +50,10 @@ impl StopHooks {
         let mut hooks = Self::default();
         let mut plugins = BTreeMap::new();
         for file in files {
-            let settings = json(&file);
+            let settings = read_json(&file).unwrap_or_else(|problem| {
+                hooks.unreadable.get_or_insert(problem);
+                Value::Null
+            });
             let declared = stop_hooks(&settings);
             if declared.contains("hook stop") && declared.contains(info.program) {
                 hooks.ours.get_or_insert(file.to_string());
@@ -57,7 +64,8 @@ impl StopHooks {
                 hooks.off_in = is_off.then_some(file);
             }
         }
-        let installed = json(&config.join("plugins/installed_plugins.json"));
+        let installed =
+            read_json(&config.join("plugins/installed_plugins.json")).unwrap_or_default();
         for (key, is_on) in plugins {
             let folder = installed["plugins"][&key][0]["installPath"].as_str();
             match folder.map(Utf8Path::new) {
@@ -76,7 +84,8 @@ impl StopHooks {
             self.ours = Some(format!("plugin {key}"));
             return;
         }
-        let declared = stop_hooks(&json(&root.join("hooks/hooks.json")));
+        let hooks = read_json(&root.join("hooks/hooks.json")).unwrap_or_default();
+        let declared = stop_hooks(&hooks);
         if has_our_name && declared != "null" || declared.contains(info.state.folder) {
             self.rival.get_or_insert(key.to_owned());
         }
@@ -87,6 +96,13 @@ fn stop_hooks(declared: &Value) -> String {
     declared["hooks"]["Stop"].to_string()
 }
 
-fn json(file: &Utf8Path) -> Value {
-    serde_json::from_str(&files::read_to_string(file).unwrap_or_default()).unwrap_or_default()
+/// Reads a JSON file, also one with a byte order mark. A missing file is null.
+fn read_json(file: &Utf8Path) -> Result<Value, String> {
+    let problem = |error: &dyn Display| format!("cannot read {file}: {error}");
+    let read = files::optional(files::read_to_string(file)).map_err(|error| problem(&error))?;
+    let Some(text) = read else {
+        return Ok(Value::Null);
+    };
+    let text = text.trim_start_matches('\u{feff}');
+    serde_json::from_str(text).map_err(|error| problem(&error))
 }

@@ -155,6 +155,10 @@ fn check_hooks(info: &ProgramInfo, hooks: &StopHooks) -> Checked {
     }
     let program = info.program;
     match (&hooks.ours, info.plugin) {
+        (None, _) if let Some(problem) = &hooks.unreadable => warn(
+            problem,
+            "correct that file: no loop is driven if our Stop hook or plugin is only there",
+        ),
         (None, _) if let Some(plugin) = &hooks.disabled => warn(
             format!("our plugin {plugin} is disabled, so no loop is driven"),
             format!("enable it:\n    claude plugin enable {plugin}"),

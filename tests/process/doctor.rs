@@ -1,6 +1,7 @@
 //! `doctor`: each check with its help. It leaves no files.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -131,4 +132,12 @@ fn doctor_disabled_hooks_are_a_problem() {
     // The client itself reports a file that is not JSON.
     write(&file, "{");
     check(&project, 0, "hooks", &["ok", user]);
+
+    std::fs::remove_file(&file).unwrap();
+    write(Path::new(user), format!("\u{feff}{settings}"));
+    check(&project, 0, "hooks", &["ok", user]);
+    write(Path::new(user), settings.to_string().trim_end_matches('}'));
+    let problem =
+        format!("warning: cannot read {user}: EOF while parsing an object at line 1 column");
+    check(&project, 0, "hooks", &[&problem, "correct that file"]);
 }
