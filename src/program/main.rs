@@ -47,6 +47,13 @@ impl Program {
             failure.print();
             failure.exit
         });
+        if let Some(error) = out::failure() {
+            out::note(&self.info.line(&format!("cannot write to stdout: {error}")));
+            // A script must not take the output for complete.
+            if exit == Exit::Complete {
+                return Exit::Internal.into();
+            }
+        }
         exit.into()
     }
 }

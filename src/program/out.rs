@@ -1,7 +1,9 @@
-//! Printing. All output is cleaned here, also quoted text. A closed pipe is no error. anstream
-//! removes colours without a terminal, or if `NO_COLOR` is set.
+//! Printing. All output is cleaned here, also quoted text. A closed pipe is no error; any other
+//! failure is kept for the end of the program. anstream removes colours without a terminal, or if
+//! `NO_COLOR` is set.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use anstream::ColorChoice;
 use clap::builder::styling::{AnsiColor, Style};
@@ -14,6 +16,23 @@ pub const HEADING: Style = Style::new().bold();
 pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// The first failure to write to stdout.
+static FAILURE: OnceLock<io::Error> = OnceLock::new();
+
+/// Keeps a failure to write to stdout. A reader that has closed its pipe wants no more.
+pub(super) fn check(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = FAILURE.set(error);
+    }
+}
+
+/// Returns the first failure to write to stdout, if there was one.
+pub(super) fn failure() -> Option<&'static io::Error> {
+    FAILURE.get()
+}
 
 /// Turns colours off inside a client, where an agent reads the output.
 pub(super) fn disable_color_inside_client() {
@@ -33,7 +52,7 @@ pub fn emphasize(text: &str, word: &str, style: Style) {
     if !word.is_empty() {
         text = text.replacen(word, &format!("{style}{word}{style:#}"), 1);
     }
-    let _ = writeln!(anstream::stdout().lock(), "{text}");
+    check(writeln!(anstream::stdout().lock(), "{text}"));
 }
 
 /// Prints a value on stdout byte for byte, for a script, or cleaned for a terminal.
@@ -41,14 +60,14 @@ pub fn exact(value: &str) {
     if io::stdout().is_terminal() {
         return line(value);
     }
-    let _ = writeln!(io::stdout().lock(), "{value}");
+    check(writeln!(io::stdout().lock(), "{value}"));
 }
 
 /// Prints cleaned text on stdout without adding a line end: a file, or instructions for an agent.
 pub fn text(text: &str) {
     let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(text::strip_hidden(text).as_bytes());
-    let _ = stdout.flush();
+    check(stdout.write_all(text::strip_hidden(text).as_bytes()));
+    check(stdout.flush());
 }
 
 /// Prints a note on stderr, in which nothing runs when it is pasted between a shell's quotes.

@@ -44,6 +44,15 @@ fn full_disk_ends_the_turn_and_loses_nothing() {
     };
     starved(&["review", &id, "--reviewer", "fake-clean"], 3);
     starved(&["cancel", &id], 1);
+    let unwritten = |line: &[&str], code: i32| {
+        let file = std::fs::File::create(project.home.join("out")).unwrap();
+        let ran = project.on_a_full_disk(line).stdout(file).output();
+        Ran::new(ran.unwrap()).exits(code).err
+    };
+    let problem = "claudex: cannot write to stdout: File too large (os error 27)\n";
+    assert_eq!(unwritten(&["report"], 3), problem);
+    assert_eq!(unwritten(&["status", "--help"], 3), problem);
+    unwritten(&["hook", "stop"], 0);
     assert_eq!(project.field(&id, "phase"), "reviewing");
 
     project.review(&id, "fake-clean").exits(0);
