@@ -5,35 +5,56 @@ use crate::patch::{self, PatchFile};
 use crate::{Finding, Severity};
 
 const CHECKS: &str = include_str!("change_checks.txt");
-/// The most findings of one review. The lightest are left out first.
+/// The most findings of one review about files. The lightest are left out first.
 const MAX_FINDINGS: usize = 40;
 /// The most further lines that a finding names.
 const MAX_LINES: usize = 5;
 
 /// Reviews a unified diff, such as git writes it. Only added lines count.
 ///
-/// Returns the findings, the heaviest first, then by file and line, at most 40. Text that was left
-/// out of the diff gets a finding, too.
+/// Returns the findings, the heaviest first, then by file and line, at most 40. Two more may follow:
+/// one says that findings are not listed, and one that text was left out of the diff.
 pub fn review_changes(text: &str) -> Vec<Finding> {
     let (files, unread) = patch::read(text);
     let mut findings: Vec<Finding> = files
         .iter()
         .flat_map(|file| CHECKS.split("\n\n").filter_map(|check| run(check, file)))
         .collect();
+    findings.sort_by_key(|found| (found.severity, found.file.clone(), found.line));
+    let total = findings.len();
+    findings.truncate(MAX_FINDINGS);
+    if total > MAX_FINDINGS {
+        let what = format!("{} more findings are not listed", total - MAX_FINDINGS);
+        findings.push(note(
+            "DIFF-MORE",
+            what,
+            "fix these, and review again to see the others",
+        ));
+    }
     if !unread.is_empty() {
         findings.push(Finding {
-            check: "DIFF-UNREAD",
-            severity: Severity::Low,
-            what: "some changes were not reviewed: they were left out, or cannot be read".into(),
-            recommendation: "look at them yourself, or commit in smaller parts and review each",
-            file: None,
-            line: None,
             evidence: unread.into_iter().take(MAX_LINES).collect(),
+            ..note(
+                "DIFF-UNREAD",
+                "some changes were not reviewed: they were left out, or cannot be read".into(),
+                "look at them yourself, or commit in smaller parts and review each",
+            )
         });
     }
-    findings.sort_by_key(|found| (found.severity, found.file.clone(), found.line));
-    findings.truncate(MAX_FINDINGS);
     findings
+}
+
+/// Makes a finding about the review itself.
+fn note(check: &'static str, what: String, recommendation: &'static str) -> Finding {
+    Finding {
+        check,
+        severity: Severity::Low,
+        what,
+        recommendation,
+        file: None,
+        line: None,
+        evidence: Vec::new(),
+    }
 }
 
 /// Returns one finding for all lines of a file that a check finds, or `None` if there are none.

@@ -91,8 +91,11 @@ fn findings_are_bounded() {
             "diff --git a/{at}.js b/{at}.js\n--- a/{at}.js\n+++ b/{at}.js\n@@ -1 +1,2 @@\n a\n+debugger;\n"
         )
     };
-    let many: String = (0..100).map(file).collect();
-    assert_eq!(review_changes(&many).len(), 40);
+    let many: String = (0..60).map(file).collect();
+    let findings = review_changes(&format!("# left out: a.rs\n\n{many}"));
+    assert_eq!(findings.len(), 42);
+    assert_eq!(findings[40].what, "20 more findings are not listed");
+    assert_eq!(findings[41].check, "DIFF-UNREAD");
 }
 
 #[test]
