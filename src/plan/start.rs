@@ -1,5 +1,7 @@
 //! The start of a loop: the flags and fields of `start`, `run` and `review --changes`.
 
+use std::time::Duration;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use claudex_loop::digest::sha256;
@@ -12,7 +14,7 @@ use claudex_loop::program::{locate, loops};
 use claudex_loop::review::changes::{self, Since};
 use claudex_loop::review::subject;
 use claudex_loop::store::{LoopId, OrIo as _};
-use claudex_loop::{Actor, Beginning, text};
+use claudex_loop::{Actor, Beginning, git, text};
 use serde_json::Value;
 
 use super::drive::Driver;
@@ -23,6 +25,8 @@ pub(super) const PLAN: &str = "PLAN.md";
 
 /// The field of the base, and its flag in review mode.
 pub(super) const BASE: &str = "base";
+
+const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The flags of only one mode, by field.
 const ONE_MODE: [(&str, &str, Mode); 6] = [
@@ -160,6 +164,12 @@ fn review_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     let store = request.store;
     let base = request.text(BASE);
     let is_named = base.is_some();
+    let topic = request.text("topic").unwrap_or_default().trim();
+    if !is_named && is_commit(store.root(), topic) {
+        let problem = format!("`{topic}` is a commit: give it with --base {topic}");
+        let help = "to use it as the topic, write more than one word";
+        return Err(usage(&problem, help));
+    }
     let since = base.map_or(Since::Branch, Since::Revision);
     let found = changes::read(store, since).map_err(|error| match error {
         error if error.is_refusal() => Failure::new(Exit::Usage, error),
@@ -168,7 +178,7 @@ fn review_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     let id = LoopId::new_stamp(request.beginning.now)
         .or_io("start a loop in", store.folder())
         .map_err(Failure::internal)?;
-    let topic = match request.text("topic").unwrap_or_default().trim() {
+    let topic = match topic {
         "" => found.base.title(),
         topic => topic.to_owned(),
     };
@@ -177,6 +187,13 @@ fn review_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     request.set("subject", changes::copy_path(store, &id).as_str());
     request.beginning.id = Some(id);
     Ok(())
+}
+
+/// Returns whether a topic is one word that names a commit of the repository at `root`.
+fn is_commit(root: &Utf8Path, topic: &str) -> bool {
+    let is_word = !topic.is_empty() && !topic.contains(char::is_whitespace);
+    let parse = format!("rev-parse --verify --quiet --end-of-options {topic}^{{commit}}");
+    is_word && git::call(root, &parse, GIT_TIMEOUT).is_ok()
 }
 
 /// Opens the loop that a new one continues: a finished plan loop of this project.

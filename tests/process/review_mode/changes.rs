@@ -49,6 +49,8 @@ fn review_of_changes_exits_like_run() {
     project.run("cancel").exits(0);
     job("--rounds 0", 2, "").says("positive integer");
     job("--reviewer nobody", 2, "").says("`nobody` is not a reviewer");
+    job("HEAD", 2, "").says("`HEAD` is a commit: give it with --base HEAD");
+    project.answers("start review main", 2, "give it with --base main");
     project.answers("review --rounds 2", 2, "--changes");
     project.answers("review an id", 2, "--changes");
     let id = start(&project, &[]);
