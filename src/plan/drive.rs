@@ -91,7 +91,7 @@ impl<'d> Driver<'d> {
             held = match self.stop(held) {
                 Ok(Step::Moved { now, edge }) => {
                     let entered = self.program.enter(&now);
-                    entered.map_err(|problem| failure(&now, &problem))?;
+                    entered.map_err(|problem| self.failure(&now, &problem))?;
                     if edge.lets_turn_end(&TABLE) || runs::has_lasting_failure(now.raw()) {
                         return self.print(&now);
                     }
@@ -100,9 +100,9 @@ impl<'d> Driver<'d> {
                 Ok(Step::Over(now)) => return self.print(&now),
                 Ok(Step::Waits(now)) => {
                     let problem = format!("the loop does not continue from phase {}", now.phase());
-                    return Err(failure(&now, &problem));
+                    return Err(self.failure(&now, &problem));
                 }
-                Err(refused) => return Err(failure(&refused.held, &refused.to_string())),
+                Err(refused) => return Err(self.failure(&refused.held, &refused.to_string())),
             };
         }
     }
@@ -144,8 +144,10 @@ impl<'d> Driver<'d> {
         let report = review
             .run(&mut self.watch(held))
             .map_err(|error| match error {
-                RoundError::Interrupted(why) => run::failure(held, Exit::Interrupted, why),
-                error => failure(held, &with_help(&error)),
+                RoundError::Interrupted(why) => {
+                    run::failure(held, self.arguments, Exit::Interrupted, why)
+                }
+                error => self.failure(held, &with_help(&error)),
             })?;
         review.print_result(&self.console, &report);
         self.show_findings(report.run.findings());
@@ -203,7 +205,7 @@ impl<'d> Driver<'d> {
         self.program
             .render(held, Some(message), more)
             .map(Option::unwrap_or_default)
-            .map_err(|problem| failure(held, &problem))
+            .map_err(|problem| self.failure(held, &problem))
     }
 
     fn draft(&self, held: &AnyLoop, drafter: &str, findings: &str) -> Result<(), Failure> {
@@ -229,12 +231,17 @@ impl<'d> Driver<'d> {
         });
         match &ended.how {
             ProcessEnd::Exited(0) => Ok(()),
-            ProcessEnd::Stopped => Err(run::failure(held, Exit::Interrupted, "interrupted")),
+            ProcessEnd::Stopped => Err(run::failure(
+                held,
+                self.arguments,
+                Exit::Interrupted,
+                "interrupted",
+            )),
             how => {
                 let stderr = ended.stderr_tail();
                 let last = stderr.lines().last().unwrap_or_default();
                 let problem = text::one_line(&format!("{how}. {last}"), 300);
-                Err(failure(held, &format!("the drafter failed: {problem}")))
+                Err(self.failure(held, &format!("the drafter failed: {problem}")))
             }
         }
     }
@@ -254,12 +261,17 @@ impl<'d> Driver<'d> {
         };
         let cause = (!is_reviewed).then(|| context::cause(raw));
         let summary = if is_reviewed {
-            self.render(held, SUMMARY, Variables::new())?
+            // The commands in it repeat the reviewer.
+            let plan = text::shell_word(&text::escape_hidden(raw.path("{subject}")));
+            let plan = format!("{} {plan}", self.arguments.reviewer_flag());
+            let plan = ("plan_argument".to_owned(), json!(plan.trim_start()));
+            self.render(held, SUMMARY, Variables::from_iter([plan]))?
         } else {
             String::new()
         };
         let summary = summary.trim_end();
-        let waits = (!held.phase().is_terminal()).then(|| run::resume_help(held));
+        let waits =
+            (!held.phase().is_terminal()).then(|| run::resume_help(held, Some(self.arguments)));
         if self.arguments.json {
             let [report, fixes] = report::existing_files(held);
             let findings = findings_file::findings_path(store, id, held.fields().round);
@@ -291,14 +303,14 @@ impl<'d> Driver<'d> {
         };
         let problem = format!("the reviewer gave no verdict: {cause}");
         if waits.is_some() {
-            return Err(run::failure(held, Exit::Reviewer, &problem));
+            return Err(run::failure(held, self.arguments, Exit::Reviewer, &problem));
         }
         let message = format!("{problem}; loop {id} is over");
         let help = "once the reviewer works, run the same command again";
         Err(Failure::with_help(Exit::Reviewer, message, help))
     }
-}
 
-fn failure(held: &AnyLoop, problem: &str) -> Failure {
-    run::failure(held, Exit::Internal, problem)
+    fn failure(&self, held: &AnyLoop, problem: &str) -> Failure {
+        run::failure(held, self.arguments, Exit::Internal, problem)
+    }
 }

@@ -70,6 +70,24 @@ struct ChangesArgs {
     json: bool,
 }
 
+impl RunArgs {
+    /// Returns the flag of the reviewer, after a space, or nothing if none was given.
+    pub(super) fn reviewer_flag(&self) -> String {
+        flag("reviewer", self.reviewer.as_deref())
+    }
+
+    /// Returns the flags that a later run needs again.
+    fn flags(&self) -> String {
+        self.reviewer_flag() + &flag("drafter", self.drafter.as_deref())
+    }
+}
+
+fn flag(name: &str, value: Option<&str>) -> String {
+    value.map_or_else(String::new, |value| {
+        format!(" --{name} {}", text::shell_word(value))
+    })
+}
+
 pub(super) fn command() -> Command {
     RunArgs::command()
 }
@@ -122,21 +140,24 @@ pub(super) fn run_changes(program: &Program, matches: &ArgMatches) -> CommandRes
     driver.drive(held)
 }
 
-/// Returns the command that resumes a loop of `run`, also from another folder.
-pub(super) fn resume_help(held: &AnyLoop) -> String {
+/// Returns the command that resumes a loop of `run`, also from another folder. It has the flags of
+/// the arguments, if they are known.
+pub(super) fn resume_help(held: &AnyLoop, arguments: Option<&RunArgs>) -> String {
     let root = held.raw().store().root();
     let place = match loops::current_folder() {
         Ok(here) if locate::nearest(INFO.state, &here).root() == root => String::new(),
         _ => format!(", in {}", text::printable(root)),
     };
+    let unknown = || "\ngive its flags again, such as --reviewer and --drafter".to_owned();
+    let flags = arguments.map_or_else(unknown, RunArgs::flags);
     format!(
-        "to continue it{place}:\n    claudex-loop run --resume {}\ngive its flags again, such as --reviewer and --drafter",
+        "to continue it{place}:\n    claudex-loop run --resume {}{flags}",
         held.id()
     )
 }
 
 /// Returns the failure of a run that did not end its loop, or whose loop another process has ended.
-pub(super) fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
+pub(super) fn failure(held: &AnyLoop, arguments: &RunArgs, exit: Exit, problem: &str) -> Failure {
     let id = held.id();
     if let Some(phase) = ended_phase(held) {
         let message = format!("loop {id} is {phase}: another process ended it");
@@ -151,7 +172,7 @@ pub(super) fn failure(held: &AnyLoop, exit: Exit, problem: &str) -> Failure {
         return Failure::with_help(exit, message, &help);
     }
     let message = format!("{problem}; loop {id} is kept, with the rounds that are finished");
-    Failure::with_help(exit, message, &resume_help(held))
+    Failure::with_help(exit, message, &resume_help(held, Some(arguments)))
 }
 
 /// Returns the phase of a loop that is over, as it is stored now.
@@ -235,7 +256,7 @@ pub(super) fn next_action(held: &AnyLoop) -> Option<NextAction> {
         return None;
     }
     if belongs_to_run(held.raw()) {
-        let next = format!("if its run was interrupted, {}", resume_help(held));
+        let next = format!("if its run was interrupted, {}", resume_help(held, None));
         return Some(NextAction::new("its run", next));
     }
     let next = format!("to have it reviewed here:\n    claudex-loop run --resume {id}");
@@ -253,7 +274,7 @@ pub(super) fn refuse_session_resume(
         return Ok(());
     }
     let adopt = INFO.command(&format!("adopt {id}"));
-    let help = resume_help(held) + "\nto have a session take it over:" + &adopt;
+    let help = resume_help(held, None) + "\nto have a session take it over:" + &adopt;
     let problem = format!("loop {id} belongs to `run`; a session does not drive it");
     Err(Failure::refuse(problem, &help))
 }

@@ -47,6 +47,7 @@ fn thin_plan_stops_at_max_rounds_with_4() {
     assert_eq!(high(&outcome).len(), 2);
     let summary = outcome["summary"].as_str().unwrap();
     has(summary, "stopped at max rounds (round 2 of 2)");
+    has(summary, "run --rounds 4 --drafter COMMAND --reviewer lint ");
     let printed = project.run("run PLAN.md --reviewer lint --rounds 1").out;
     let finding = "    high    line 1: the plan is too short to review: 8 words outside of code and quotations (write the goal,";
     has(&printed, finding);
@@ -107,7 +108,7 @@ fn reviewer_that_fails_twice_exits_with_5() {
             let kept = format!("; loop {id} is kept, with the rounds that are finished");
             ran.says("the reviewer gave no verdict: ")
                 .says(&kept)
-                .says(&format!("    {line}\n"));
+                .says(&format!("    {line} --reviewer {reviewer}\n"));
         }
         assert_eq!(project.field(id, "phase"), "reviewing");
     }
@@ -250,7 +251,7 @@ fn drafter_that_fails_exits_with_3_and_resumes() {
     let list = newest(&project);
     assert_eq!(list["phase"], "reviewing");
     let id = list["id"].as_str().unwrap();
-    let line = format!("claudex-loop run --resume {id}\n");
+    let line = format!("run --resume {id} {reviewer} --drafter '{drafter}'\n");
     ran.says("the drafter failed: exit status 7. no ideas left; loop ")
         .says(&line);
     let again = format!("run --resume {id} --drafter 'echo more >> PLAN.md' {reviewer}");
@@ -318,8 +319,8 @@ fn interrupted_run_continues_with_its_finished_rounds() {
         let project = project();
         let run = "run PLAN.md --reviewer fake-findings.hang";
         let (id, ran) = interrupted(&project, signal, run, 2);
-        let line = format!("    claudex-loop run --resume {id}\n");
-        ran.says(&line);
+        let line = format!("    claudex-loop run --resume {id}");
+        ran.says(&format!("{line} --reviewer fake-findings.hang\n"));
         // Each command that reads or starts a loop prints the same.
         project.answers("status", 0, line.trim_start());
         project.answers("run PLAN.md", 6, &line);
@@ -359,8 +360,11 @@ fn interrupted_run_is_archived_and_still_resumed() {
     let project = project();
     let run = "run PLAN.md --reviewer fake-hang --drafter 'echo more >> PLAN.md'";
     let (id, ran) = interrupted(&project, "INT", run, 1);
-    let line = format!("claudex-loop run --resume {id}\n");
-    for ran in [ran, project.run("status"), project.run("run PLAN.md")] {
+    let line = format!("claudex-loop run --resume {id}");
+    ran.says(&format!(
+        "{line} --reviewer fake-hang --drafter 'echo more >> PLAN.md'\n"
+    ));
+    for ran in [project.run("status"), project.run("run PLAN.md")] {
         ran.says(&line)
             .says("give its flags again, such as --reviewer and --drafter");
     }
