@@ -15,7 +15,8 @@ fn dispatch_has_task_and_names_draft() {
     project.write(draft, "A shop.\n");
     let missing = project.agent(&["start", "--draft-file", "no idea.md"]);
     has(&missing.usage(), "cannot find the draft no idea.md");
-    project.agent(&["start", "--draft-file", draft]).done();
+    let completed = format!("@{draft}");
+    project.agent(&["start", "--draft-file", &completed]).done();
     for stage in 1..=7 {
         let text = project.agent(&["next"]).done();
         for part in [
