@@ -4,6 +4,7 @@ use claudex_loop::program::exit::{CommandResult, Failure};
 use claudex_loop::program::{locate, loops, open_error, out, ownership, start};
 use claudex_loop::store::{IdForm, LoopId, StoreError};
 use claudex_loop::{Actor, Refusal, Store, git, text};
+use deunicode::deunicode;
 
 use super::limits::MAX_REVIEWS;
 use super::look::Plan;
@@ -93,9 +94,9 @@ fn parse_start(call: &Call) -> Result<Start, Failure> {
     }
 }
 
-/// Makes an id of the first whole words of a description.
+/// Makes an id of the first whole words of a description, in ASCII letters.
 fn make_id(description: &str) -> String {
-    let letters = description.to_ascii_lowercase();
+    let letters = deunicode(description).to_ascii_lowercase();
     let parts = letters.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
     let id = words.join("-");

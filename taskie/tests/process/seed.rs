@@ -161,6 +161,7 @@ fn issue_5_plan_starts_with_its_own_limit() {
         ("…", "plan"),
         ("-- “Dates” (ISO)!", "dates-iso"),
         ("dates iso", "dates-iso-2"),
+        ("Größe ändern für Öl", "grosse-andern-fur-ol"),
     ] {
         project.slash("new-plan", description).done();
         assert_eq!(project.state(id)["next_phase"], "new-plan", "{description}");
