@@ -49,7 +49,9 @@ impl Snapshot {
         until: Option<Instant>,
     ) -> Result<Self, WorktreeError> {
         let mut git = Git::at(root, until)?;
-        let (scratch, folder) = scratch_folder().map_err(io("could not make a scratch folder"))?;
+        let place = text::printable(std::env::temp_dir().to_string_lossy());
+        let attempt = format!("could not make a scratch folder in {place} (see TMPDIR)");
+        let (scratch, folder) = scratch_folder().map_err(io(&attempt))?;
         let index = folder.join("index");
         let paths = git.lines("rev-parse --git-path index --git-path objects", &[])?;
         let (own_index, objects) = paths.split_once('\n').unwrap_or_default();

@@ -58,6 +58,12 @@ fn review_of_changes_exits_like_run() {
     let project = super::project();
     project.answers("review --changes", 2, "nothing to review");
     assert!(!project.folder().exists());
+    let project = project.with("TMPDIR", "/missing");
+    project.answers(
+        "review --changes",
+        2,
+        "scratch folder in /missing (see TMPDIR)",
+    );
 }
 
 #[test]
