@@ -17,7 +17,7 @@ pub use snapshot::Snapshot;
 
 use crate::files::TEMPORARY;
 pub use crate::git::{MAX_FILES, WorktreeError};
-use crate::store::{LoopId, Store};
+use crate::store::{LoopId, StateHome, Store};
 use crate::text::{is_hidden, one_line};
 
 /// The folder of reports, from the project's root.
@@ -68,7 +68,7 @@ pub fn report_paths(id: &LoopId) -> [Utf8PathBuf; 2] {
     ["review", "proposed-fixes"].map(|name| format!("{REPORTS}/{name}-{id}.md").into())
 }
 
-/// Returns the pathspecs that exclude a project's loops and reports from git.
+/// Returns the pathspecs that exclude a project's loops and reports, and the state home, from git.
 pub fn own_files(store: &Store) -> Vec<String> {
     // A crash may leave a temporary file.
     let temporary = format!("{TEMPORARY}*");
@@ -83,6 +83,16 @@ pub fn own_files(store: &Store) -> Vec<String> {
     }
     let state_folder = store.folder().strip_prefix(store.root()).ok();
     folders.extend(state_folder.map(Utf8Path::as_str));
+    // The state home has the user's key, and may be in a repository of dotfiles.
+    let home = StateHome::for_user(store.spec().program);
+    let home = home
+        .folder()
+        .ok()
+        .and_then(|home| home.canonicalize_utf8().ok());
+    let in_root = home
+        .as_ref()
+        .and_then(|home| home.strip_prefix(store.root()).ok());
+    folders.extend(in_root.map(Utf8Path::as_str));
     let folders = folders.into_iter().filter(|folder| !folder.is_empty());
     paths.extend(folders.map(|folder| format!(":(exclude,top,literal){folder}")));
     paths

@@ -67,6 +67,18 @@ fn review_of_changes_exits_like_run() {
 }
 
 #[test]
+fn state_home_in_work_tree_is_not_reviewed() {
+    let project = changed_project();
+    let dotfiles = project.root.join("dotfiles");
+    let project = project.with("XDG_STATE_HOME", dotfiles.to_str().unwrap());
+    // It makes the key.
+    let id = start(&project, &[]);
+    assert!(dotfiles.join("claudex-loop/key").exists());
+    project.review(&id, "fake-clean").exits(0);
+    lacks(&read(&project, &project.field(&id, "subject")), "dotfiles");
+}
+
+#[test]
 fn review_started_in_a_terminal_ends_there() {
     let project = changed_project();
     let id = start(&project, &[]);
