@@ -10,6 +10,12 @@ use crate::text;
 
 const MAX_VALUE: usize = 80;
 
+/// The fields after an edge, or the name of the field whose number would leave its range.
+pub type UpdateResult<M> = Result<<M as Machine>::Fields, &'static str>;
+
+/// The names and values that a guard reads, each once.
+pub type GuardValues = Vec<(&'static str, String)>;
+
 /// One entry of a transition, with its rules.
 #[derive(Debug)]
 pub struct Edge<M: Machine> {
@@ -17,8 +23,8 @@ pub struct Edge<M: Machine> {
     pub info: EdgeInfo,
     /// The condition, or `None` if it is always open.
     pub when: Option<Guard<M>>,
-    /// Returns the fields after the edge, or the name of a field whose number leaves its range.
-    pub set: fn(&M::Fields, &M::Transition) -> Result<M::Fields, &'static str>,
+    /// Returns the fields after the edge.
+    pub set: fn(&M::Fields, &M::Transition) -> UpdateResult<M>,
 }
 
 /// The condition of an edge.
@@ -29,7 +35,7 @@ pub struct Guard<M: Machine> {
     /// Returns whether it holds if each comparison with an argument is true.
     pub may_hold: fn(&M::Fields) -> bool,
     /// Returns the values that it reads, for refusals.
-    pub values: fn(&M::Fields, &M::Transition) -> Vec<(&'static str, String)>,
+    pub values: fn(&M::Fields, &M::Transition) -> GuardValues,
 }
 
 /// One entry of a transition, without the machine's types.
