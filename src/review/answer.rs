@@ -52,7 +52,8 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
     if answer.trim_matches(is_blank).is_empty() {
         return Err(Cause::new(CauseKind::NoOutput, ""));
     }
-    let answer = without_pass(answer);
+    let whole = answer;
+    let answer = without_verdict(answer);
     let findings = match &json::answers(answer)?[..] {
         [] => reader::read(answer, false)?.ok_or_else(|| {
             let problem =
@@ -73,7 +74,7 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         }
         _ => return Err(Cause::not_a_verdict(TWO)),
     };
-    if findings.iter().all(is_minor) && answer.lines().any(says_fail) {
+    if findings.iter().all(is_minor) && whole.lines().any(says_fail) {
         return Err(Cause::not_a_verdict(NOTHING_BLOCKS));
     }
     let found = findings.len();
@@ -95,12 +96,12 @@ fn says_fail(line: &str) -> bool {
     plain == " fail " || plain.starts_with(" verdict fail ") || text.starts_with("FAIL:")
 }
 
-/// Drops a last line `VERDICT: PASS`, which models write below a clean answer, too.
-fn without_pass(answer: &str) -> &str {
+/// Drops a last line `VERDICT: PASS` or `VERDICT: FAIL`.
+fn without_verdict(answer: &str) -> &str {
     let trimmed = answer.trim_end_matches(is_blank);
     let before = trimmed.rfind('\n').map_or("", |at| &trimmed[..at]);
     match words(&trimmed[before.len()..]).as_str() {
-        " verdict pass " => before,
+        " verdict pass " | " verdict fail " => before,
         _ => answer,
     }
 }

@@ -101,7 +101,9 @@ pub(super) fn split_id(text: &str) -> (Option<&str>, &str) {
                 .len();
         let (id, rest) = inner.split_at(number + 1);
         let rest = rest.trim_start_matches(['*', '_', '`', ']', ')', ' ']);
+        // `(still open)`; more words may be the problem.
         let bracket = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+        let bracket = bracket.filter(|(inside, _)| inside.split_whitespace().count() < 3);
         let rest = bracket.map_or(rest, |(_, rest)| rest.trim_start());
         let text = rest.trim_start_matches([':', '-', '\u{2013}', '\u{2014}', '*', ' ']);
         (number > 0 && text.len() < rest.len() && !text.is_empty()).then_some((Some(id), text))
@@ -140,15 +142,14 @@ fn place(body: &str) -> Option<(Option<&str>, u32, &str)> {
     Some((file, line, text))
 }
 
-/// Reads `line 12`, `Lines 12-15 (Rollout)`, `src/a.rs:12:9`, `a.rs#L12`, `` `a b.rs` (line 12) ``.
+/// Reads `line 12`, `Lines 12-15`, `src/a.rs:12:9`, `a.rs#L12`, `` `a b.rs` (line 12) ``.
 fn place_name(name: &str) -> Option<(Option<&str>, u32)> {
     let (before, inside) = name
         .strip_suffix(')')
         .and_then(|name| name.split_once(" ("))
         .unzip();
-    let name = before.unwrap_or(name);
     let (file, number) = match (inside.and_then(behind_line), behind_line(name)) {
-        (Some(number), _) => (name, number),
+        (Some(number), _) => (before.unwrap_or(name), number),
         (None, Some(number)) => ("", number),
         (None, None) => {
             let mut marks = name.match_indices([':', '#']).filter(|(at, _)| *at > 0);

@@ -196,7 +196,7 @@ impl Reader {
                 return Some(context.below(block, Place::Finding(last)));
             }
             // `Finding 1` above `Severity: High`.
-            Title::List if is_numbered(text) && states_severity(block) => {
+            Title::List if is_numbered(text) && !text.contains('(') && is_rated_once(block) => {
                 let problem = block.below.iter().find_map(|one| problem(&one.text));
                 return Some(self.finding(block, None, problem.unwrap_or(text), context));
             }
@@ -349,10 +349,10 @@ fn is_plain_item(block: &Block) -> bool {
     block.kind == Kind::Item && !is_other && !is_part(&block.text)
 }
 
-/// Returns whether a block directly below states a severity: `- **Severity:** High`.
-fn states_severity(block: &Block) -> bool {
-    let mut below = block.below.iter();
-    below.any(|one| stated_severities(&one.text).next().is_some())
+/// Returns whether one block directly below states a severity: `- **Severity:** High`.
+fn is_rated_once(block: &Block) -> bool {
+    let below = block.below.iter();
+    below.flat_map(|one| stated_severities(&one.text)).count() == 1
 }
 
 fn is_row(block: &Block) -> bool {

@@ -97,7 +97,7 @@ fn place_and_text_of_a_finding_are_whole() {
         ("- [High] **src/q.rs#L12**: x", "src/q.rs:12: x"),
         ("- [High] src/q.rs (line 12): x", "src/q.rs:12: x"),
         ("- [High] **Lines 9-10:** x", "line 9: x"),
-        ("- [High] line 16 (Rollout): x", "line 16: x"),
+        ("- [High] line 16 (Rollout): x", "line 16 (Rollout): x"),
         (
             "### 1. [High] Panics (`src/q.rs:12`)",
             "src/q.rs:12: Panics",

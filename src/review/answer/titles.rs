@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::blocks::{Block, Kind};
+use super::row::CELL_GAP;
 use super::severity::{SeverityWords, is_bold, label, severity_in, severity_of, severity_words};
 use super::words::{MAX_WORDS_BYTES, consists_of, is_among, words};
 use super::{Cause, item};
@@ -74,8 +75,16 @@ pub(super) fn is_clean_line(text: &str) -> bool {
 /// Returns whether a text says that an earlier finding is resolved: `F1 (high): fixed`.
 pub(super) fn is_resolved(text: &str) -> bool {
     let (id, rest) = item::split_id(text);
-    let mut pieces = rest.split(['.', ',', ':', '(', ')', '\u{2013}', '\u{2014}']);
-    id.is_some() && pieces.any(|piece| consists_of(piece, "resolved resolved-fillers"))
+    let has_contrast = words(rest)
+        .split_whitespace()
+        .any(|word| is_among(word, "contrast"));
+    let first = rest
+        .split(['.', ',', ':', '(', '\u{2013}', '\u{2014}'])
+        .next();
+    let last = rest.rsplit(CELL_GAP).next();
+    let mut pieces = first.into_iter().chain(last);
+    let says_so = pieces.any(|piece| consists_of(piece, "resolved resolved-fillers"));
+    id.is_some() && says_so && !has_contrast
 }
 
 /// Returns whether a text only states that there is nothing: `- N/A`, `(none)`, `No high findings.`
