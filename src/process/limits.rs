@@ -22,25 +22,8 @@ pub struct Limits {
 
 /// A duration between 1ms and a week. As text, numbers with units, largest first: `2m30s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "String")]
 pub struct Spelled(pub Duration);
-
-#[derive(Deserialize)]
-#[serde(
-    untagged,
-    expecting = "expected a duration: write it like \"90s\" or \"10m\""
-)]
-enum Written {
-    Text(String),
-}
-
-impl TryFrom<Written> for Spelled {
-    type Error = String;
-
-    fn try_from(Written::Text(text): Written) -> Result<Self, String> {
-        Self::try_from(text)
-    }
-}
 
 impl TryFrom<String> for Spelled {
     type Error = String;
