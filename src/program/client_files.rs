@@ -24,7 +24,7 @@ pub(super) struct StopHooks {
     pub(super) disabled: Option<String>,
     /// Another plugin with our plugin's name, or with a Stop hook whose command names our folder.
     pub(super) rival: Option<String>,
-    /// Why the first settings file that cannot be read is ignored: its path and the error.
+    /// The path and the error of the first settings file that cannot be read.
     pub(super) unreadable: Option<String>,
 }
 

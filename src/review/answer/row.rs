@@ -11,14 +11,14 @@ pub(super) const CELL_GAP: &str = " \u{2014} ";
 
 /// Returns the columns of a table that name severities.
 pub(super) fn severity_columns(head: &str) -> Vec<usize> {
-    let columns = cells(head).enumerate();
+    let columns = cells(head).into_iter().enumerate();
     let named = columns.filter(|(_, cell)| is_severity_name(cell));
     named.map(|(column, _)| column).collect()
 }
 
 /// Returns the severity and the text of a row, which is empty if all cells are words for none.
 pub(super) fn read(row: &str, columns: &[usize]) -> (Option<Severity>, String) {
-    let cells: Vec<String> = cells(row).collect();
+    let cells = cells(row);
     let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
     let named = columns.iter().filter_map(|at| severity_in(cells.get(*at)?));
     let named = named.min();
@@ -50,9 +50,8 @@ pub(super) fn read(row: &str, columns: &[usize]) -> (Option<Severity>, String) {
 }
 
 /// Returns the cells of a row. A pipe behind a backslash is text.
-fn cells(row: &str) -> impl Iterator<Item = String> {
+fn cells(row: &str) -> Vec<String> {
     let row = row.trim().replace("\\|", "\0");
     let cells = row.trim_matches('|').split('|');
-    let cells = cells.map(|cell| cell.trim().replace('\0', "|"));
-    cells.collect::<Vec<_>>().into_iter()
+    cells.map(|cell| cell.trim().replace('\0', "|")).collect()
 }

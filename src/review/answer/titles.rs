@@ -40,8 +40,8 @@ impl<'t> Title<'t> {
             (Self::List, text, "filler task list-fillers"),
             (Self::List, text, "list filler subject list-levels"),
             (Self::Praise, text, "praise praise-fillers"),
-            (Self::Praise, text, "resolved resolved-fillers filler"),
             (Self::Summary, name, "summary summary-fillers filler"),
+            (Self::Summary, text, "closing closing-fillers filler"),
             (Self::Notes, text, "notes notes-fillers filler"),
             (Self::Review, name, "review subject"),
         ];
@@ -95,13 +95,13 @@ pub(in crate::review) fn is_none(text: &str) -> bool {
     !text.contains('"') && sentences.into_iter().all(says_none)
 }
 
-/// Returns whether a sentence approves, in words that can mean nothing else: `The plan is ready`.
+/// Returns whether a sentence approves, in words that can mean nothing else: `The plan is ready`,
+/// `F1 is resolved`.
 fn approves(sentence: &str) -> bool {
-    let lists = [
-        "sound sound-verbs sound-fillers",
-        "sound-verbs sound sound-fillers",
-    ];
-    !sentence.contains('?') && lists.iter().all(|lists| consists_of(sentence, lists))
+    let is_sound = consists_of(sentence, "sound sound-verbs sound-fillers");
+    let has_verb = consists_of(sentence, "sound-verbs sound sound-fillers");
+    let is_resolved = consists_of(sentence, "resolved resolved-fillers filler");
+    !sentence.contains('?') && (is_sound && has_verb || is_resolved)
 }
 
 fn says_none(sentence: &str) -> bool {
@@ -120,7 +120,6 @@ fn says_none(sentence: &str) -> bool {
         [] | ["n", "a"] | ["not", "applicable"] => true,
         _ if sentence.len() > MAX_WORDS_BYTES => false,
         _ if approves(sentence) => true,
-        _ if consists_of(sentence, "resolved resolved-fillers filler") => true,
         [first, rest @ ..] if is_among(first, "none") => rest.iter().all(is_usual),
         ["no", rest @ ..] => {
             let noun = rest.iter().position(is_noun);
