@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::answer::{self, SCHEMA};
 use super::cause::{Cause, CauseKind};
 use super::findings::Findings;
-use super::reviewer::{Invocation, Session, cause_of, message_line, short_line, text_of};
+use super::reviewer::{Invocation, Session, failure_kind, message_line, short_line, text_of};
 use super::settings::ReviewerSettings;
 
 /// The variables in addition to the common ones: login, service, and telemetry switches.
@@ -101,8 +101,8 @@ fn end(session: &Session, result: &Value) -> Result<Findings, Cause> {
     if subtype == "error_max_structured_output_retries" {
         return Err(Cause::not_a_verdict(detail));
     }
-    let kind = cause_of(session.error.as_deref().unwrap_or_default())
-        .or_else(|| cause_of(&result["api_error_status"].to_string()))
+    let kind = failure_kind(session.error.as_deref().unwrap_or_default())
+        .or_else(|| failure_kind(&result["api_error_status"].to_string()))
         .unwrap_or(CauseKind::Failed(0));
     Err(Cause::new(kind, detail))
 }

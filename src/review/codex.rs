@@ -12,7 +12,7 @@ use toml::Table;
 
 use super::answer::{self, SCHEMA};
 use super::cause::{Cause, CauseKind};
-use super::reviewer::{Invocation, Session, cause_of, message_line, short_line, text_of};
+use super::reviewer::{Invocation, Session, failure_kind, message_line, short_line, text_of};
 use super::settings::ReviewerSettings;
 
 /// The variables that Codex gets in addition to the common ones.
@@ -27,21 +27,6 @@ const FLAGS: &str = "exec --json --color never --sandbox read-only --skip-git-re
     -c shell_environment_policy={inherit=\"all\",include_only=[\
     \"PATH\",\"HOME\",\"USER\",\"LANG\",\"LC_*\",\"TZ\",\"TMPDIR\",\"SHELL\",\"CLAUDEX_REVIEWER_CHILD\"]} \
     --output-schema";
-
-/// The beginnings of failed turns' sentences, and their meanings.
-const SENTENCES: [(&str, CauseKind); 11] = [
-    ("Missing environment variable: ", CauseKind::Login),
-    ("Your access token could not be refreshed", CauseKind::Login),
-    ("You've hit your usage limit", CauseKind::Quota),
-    ("Quota exceeded", CauseKind::Quota),
-    ("Your workspace is out of credits", CauseKind::Quota),
-    ("You're out of credits", CauseKind::Quota),
-    ("You hit your spend cap", CauseKind::Quota),
-    ("We're currently experiencing high", CauseKind::Service),
-    ("Selected model is at capacity", CauseKind::Service),
-    ("stream disconnected before completion", CauseKind::Service),
-    ("Connection failed", CauseKind::Service),
-];
 
 /// The words before the HTTP status in other sentences.
 const BEFORE_STATUS: [&str; 2] = ["unexpected status ", "exceeded retry limit, last status: "];
@@ -170,15 +155,13 @@ fn failure(sentence: &str) -> Cause {
     let message = text_of(&body, "/error/message").trim();
     // The client writes typographic apostrophes.
     let plain = sentence.replace('\u{2019}', "'");
-    let known = SENTENCES.iter().find(|(begin, _)| plain.starts_with(begin));
-    let mut rests = BEFORE_STATUS
-        .iter()
-        .flat_map(|begin| plain.strip_prefix(begin));
-    let kind = known
-        .map(|(_, kind)| *kind)
-        .or_else(|| cause_of(rests.next()?.get(..3)?))
-        .or_else(|| cause_of(text_of(&body, "/error/code")))
-        .or_else(|| cause_of(text_of(&body, "/error/type")));
+    let mut rests = (BEFORE_STATUS.iter()).filter_map(|begin| plain.strip_prefix(begin));
+    let failures = [
+        rests.next().unwrap_or(&plain),
+        text_of(&body, "/error/code"),
+        text_of(&body, "/error/type"),
+    ];
+    let kind = failures.into_iter().find_map(failure_kind);
     let kind = kind.unwrap_or(CauseKind::Failed(0));
     match message {
         "" => Cause::new(kind, sentence),

@@ -39,20 +39,25 @@ const REPAIR: &str = include_str!("reviewer/repair.md");
 /// The time limit of the answer to [`REPAIR`].
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The meanings of HTTP statuses, and of Claude's and Codex's names of errors.
-const ERRORS: [(CauseKind, &str); 3] = [
+/// The beginnings of HTTP statuses, of Claude's and Codex's names of errors, and of the sentences
+/// with which Codex fails, by their meaning.
+const FAILURES: [(CauseKind, &str); 3] = [
     (
         CauseKind::Login,
-        "401 403 authentication_failed oauth_org_not_allowed account_on_hold verification_required \
-         invalid_api_key authentication_error",
+        "401|403|authentication_failed|authentication_error|oauth_org_not_allowed|account_on_hold|\
+         verification_required|invalid_api_key|Missing environment variable: |\
+         Your access token could not be refreshed",
     ),
     (
         CauseKind::Quota,
-        "402 429 rate_limit billing_error insufficient_quota usage_limit_reached rate_limit_exceeded",
+        "402|429|rate_limit|billing_error|insufficient_quota|usage_limit_reached|\
+         You've hit your usage limit|Quota exceeded|Your workspace is out of credits|\
+         You're out of credits|You hit your spend cap",
     ),
     (
         CauseKind::Service,
-        "408 server_error overloaded server_is_overloaded",
+        "408|5|server_error|overloaded|server_is_overloaded|We're currently experiencing high|\
+         Selected model is at capacity|stream disconnected before completion|Connection failed",
     ),
 ];
 
@@ -329,14 +334,12 @@ pub(super) fn text_of<'e>(event: &'e Value, pointer: &str) -> &'e str {
     text.unwrap_or_default()
 }
 
-/// Returns the cause for a service's name of an error or an HTTP status, if it is clear.
-pub(super) fn cause_of(name: &str) -> Option<CauseKind> {
-    let mut errors = ERRORS.iter();
-    let known = errors.find(|(_, names)| names.split_whitespace().any(|known| known == name));
-    let is_of_server = name.len() == 3 && name.starts_with('5');
-    known
-        .map(|(kind, _)| *kind)
-        .or(is_of_server.then_some(CauseKind::Service))
+/// Returns the kind of a failure that begins like a known one.
+pub(super) fn failure_kind(failure: &str) -> Option<CauseKind> {
+    let mut known = FAILURES.iter();
+    let (kind, _) =
+        known.find(|(_, begins)| begins.split('|').any(|it| failure.starts_with(it)))?;
+    Some(*kind)
 }
 
 #[cfg(test)]
