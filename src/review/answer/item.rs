@@ -130,16 +130,23 @@ pub(super) fn named_file(heading: &str) -> Option<&str> {
     is_file.then_some(name)
 }
 
-/// Splits `line 12: text`, `src/a.rs:12: text` and `` `a b.rs:12` - text ``.
+/// Splits `line 12: text`, `src/a.rs:12: text`, `` `a b.rs:12` - text `` and `**a.rs:12** text`.
 fn place(body: &str) -> Option<(Option<&str>, u32, &str)> {
     let separators = [": ", " - ", " \u{2013} ", " \u{2014} ", "\u{ff1a}"];
     let ends = separators
         .iter()
         .filter_map(|mark| Some((body.find(mark)?, mark.len())));
-    let (end, gap) = ends.min()?;
-    let text = body[end + gap..].trim();
-    let (file, line) = place_name(&body[..end]).filter(|_| !text.is_empty())?;
-    Some((file, line, text))
+    let split = |(end, gap): (usize, usize)| {
+        let text = body[end + gap..].trim();
+        let (file, line) = place_name(&body[..end]).filter(|_| !text.is_empty())?;
+        Some((file, line, text))
+    };
+    let ends_of_marks = ["**", "`"].iter().filter_map(|mark| {
+        let end = body.strip_prefix(mark)?.find(mark)? + 2 * mark.len();
+        let is_file = body[..end].contains('.') && body[end..].starts_with(' ');
+        is_file.then_some((end, 1))
+    });
+    (ends.min().and_then(split)).or_else(|| ends_of_marks.filter_map(split).next())
 }
 
 /// Reads `line 12`, `Lines 12-15`, `src/a.rs:12:9`, `a.rs#L12`, `` `a b.rs` (line 12) ``.
