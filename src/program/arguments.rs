@@ -42,7 +42,12 @@ pub(super) fn flag(name: &'static str, doc: &str, kind: FieldKind) -> Arg {
             let counts = value_parser!(u64).range(counts);
             flag.value_name("N").value_parser(counts.map(Json::from))
         }
-        FieldKind::Path => flag.value_name("PATH"),
+        FieldKind::Path => {
+            // Claude Code completes a path with an @ in front.
+            let path = |path: String| Json::from(path.strip_prefix('@').unwrap_or(&path));
+            let parser = StringValueParser::new().map(path);
+            flag.value_name("PATH").value_parser(parser)
+        }
         FieldKind::OneOf(words) => {
             flag.value_parser(PossibleValuesParser::new(words).map(Json::from))
         }

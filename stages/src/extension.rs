@@ -102,18 +102,13 @@ impl Extension for Stages {
 
     fn start(&self, start: &mut StartRequest<'_>) -> Result<(), Failure> {
         let folders = [start.here, start.store.root()];
-        let is_file = |draft: &str| folders.iter().any(|folder| folder.join(draft).is_file());
         let draft = start.text("draft_file").filter(|draft| !draft.is_empty());
         if let Some(draft) = draft
-            && !is_file(draft)
+            && !folders.iter().any(|folder| folder.join(draft).is_file())
         {
-            // Claude Code completes a path with an @ in front.
-            let Some(path) = draft.strip_prefix('@').filter(|path| is_file(path)) else {
-                let message = format!("cannot find the draft {}", text::printable(draft));
-                let help = "name a file, or leave --draft-file out";
-                return Err(Failure::with_help(Exit::Usage, message, help));
-            };
-            start.set("draft_file", path.to_owned());
+            let message = format!("cannot find the draft {}", text::printable(draft));
+            let help = "name a file, or leave --draft-file out";
+            return Err(Failure::with_help(Exit::Usage, message, help));
         }
         take_up::before_start(start)?;
         start.set("open", json!(new_dispatch(start.store.root(), 1)));
