@@ -13,6 +13,7 @@ use crate::machine::{Raw, Refusal};
 use crate::process::configured::ConfiguredCommand;
 use crate::process::environment::{Environment, GUARD};
 use crate::process::limits::Limits;
+use crate::process::output::plain_text;
 use crate::process::{Call, ProcessEnd, supervise};
 use crate::store::lock_run;
 use crate::text;
@@ -83,7 +84,7 @@ pub(super) fn log_name(command: &str) -> String {
 pub(super) fn tail(bytes: &[u8], max_chars: usize) -> String {
     // A character has four bytes at most.
     let bytes = &bytes[bytes.len().saturating_sub(4 * max_chars)..];
-    let plain = text::strip_hidden(&String::from_utf8_lossy(bytes));
+    let plain = text::strip_hidden(&plain_text(bytes));
     let left_out = plain.chars().count().saturating_sub(max_chars);
     let end: String = plain.chars().skip(left_out).collect();
     let lines: Vec<&str> = end.lines().map(str::trim_end).collect();
@@ -167,7 +168,7 @@ mod tests {
         assert_eq!(tail(b"", MAX_TAIL_CHARS), "");
         assert_eq!(
             tail(b"\n\na\r\nb\x1b[31m\xff\xe2\x80\xae\n\n", MAX_TAIL_CHARS),
-            "a\nb[31m\u{fffd}"
+            "a\nb\u{fffd}"
         );
         let many: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
         let end = tail(many.as_bytes(), MAX_TAIL_CHARS);

@@ -6,6 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use anstream::adapter::strip_str;
 use thiserror::Error;
 
 use super::limits::Spelled;
@@ -91,9 +92,14 @@ pub enum ProcessEnd {
     },
 }
 
+/// Returns what a process wrote as text, without the escape sequences of a terminal.
+pub fn plain_text(bytes: &[u8]) -> String {
+    strip_str(&String::from_utf8_lossy(bytes)).to_string()
+}
+
 /// Returns a line of a process's output as users see it: plain, short, perhaps empty.
 pub fn plain_line(line: &[u8]) -> String {
-    text::one_line(&String::from_utf8_lossy(line), MAX_SHOWN_CHARS)
+    text::one_line(&plain_text(line), MAX_SHOWN_CHARS)
 }
 
 impl ProcessOutput {
@@ -143,7 +149,7 @@ impl ProcessOutput {
 
     /// Returns the last kilobytes of stderr, made plain.
     pub fn stderr_tail(&self) -> String {
-        text::strip_hidden(&String::from_utf8_lossy(tail(&self.stderr)))
+        text::strip_hidden(&plain_text(tail(&self.stderr)))
     }
 
     /// Keeps the output in a file of a folder, for people: the beginning and the end of stdout,
@@ -219,12 +225,12 @@ mod tests {
     fn hostile_lines_are_short_and_plain() {
         let mut output = ProcessOutput::default();
         let long = vec![b'x'; 100_000];
-        let chunks = [&long[..], b"\n\x1b[2J\xff\xe2\x80\xaeb\n"];
+        let chunks = [&long[..], b"\n\x1b[2J\xff\xe2\x80\xaeb\x1b[0m\n"];
         let lines = lines(&mut output, Stream::Stderr, &chunks);
         assert_eq!(plain_line(&lines[0]).chars().count(), MAX_SHOWN_CHARS);
-        assert_eq!(plain_line(&lines[1]), "[2J\u{fffd}b");
+        assert_eq!(plain_line(&lines[1]), "\u{fffd}b");
         assert!(output.stderr_tail().len() <= MAX_TAIL_BYTES + 10);
-        assert!(output.stderr_tail().ends_with("[2J\u{fffd}b\n"));
+        assert!(output.stderr_tail().ends_with("x\n\u{fffd}b\n"));
     }
 
     #[test]

@@ -47,8 +47,7 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
         let problem = format!("it is {bytes} bytes long, the limit is {MAX_ANSWER_BYTES}");
         return Err(Cause::not_a_verdict(&problem));
     }
-    let plain = without_escapes(answer);
-    let answer = without_fence(without_thoughts(&plain));
+    let answer = without_fence(without_thoughts(answer));
     if answer.trim_matches(is_blank).is_empty() {
         return Err(Cause::new(CauseKind::NoOutput, ""));
     }
@@ -104,17 +103,6 @@ fn without_verdict(answer: &str) -> &str {
         " verdict pass " | " verdict fail " => before,
         _ => answer,
     }
-}
-
-/// Drops the escape sequences that colour a terminal.
-fn without_escapes(text: &str) -> String {
-    let mut parts = text.split("\u{1b}[");
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.trim_start_matches(|c| matches!(c, ' '..='?'));
-        plain.push_str(end.strip_prefix(|c| matches!(c, '@'..='~')).unwrap_or(end));
-    }
-    plain
 }
 
 /// Drops the thoughts in front of an answer, if their tag is closed.

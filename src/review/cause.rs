@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::process::limits::Spelled;
+use crate::process::output::plain_text;
 use crate::process::{ProcessEnd, ProcessOutput};
 use crate::text;
 
@@ -73,7 +74,7 @@ pub(super) fn complaint(ended: &ProcessOutput) -> String {
             _ => line.to_owned(),
         };
     }
-    let stdout = String::from_utf8_lossy(&ended.stdout[ended.stdout.len().saturating_sub(4096)..]);
+    let stdout = plain_text(&ended.stdout[ended.stdout.len().saturating_sub(4096)..]);
     let mut lines = stdout.lines().rev().filter(is_text);
     let line = lines.find(|line| !line.trim_start().starts_with('{'));
     line.unwrap_or_default().to_owned()

@@ -23,7 +23,7 @@ use crate::files::Folder;
 use crate::machine::Focus;
 use crate::process::environment::Environment;
 use crate::process::limits::Limits;
-use crate::process::output::{MAX_KEPT_BYTES, plain_line};
+use crate::process::output::{MAX_KEPT_BYTES, plain_line, plain_text};
 use crate::process::{Call, Event, ProcessEnd, ProcessOutput, Stream, supervise};
 use crate::text;
 
@@ -299,7 +299,7 @@ impl Session {
                 "it is longer than {MAX_KEPT_BYTES} bytes"
             ))),
             (None, None) => {
-                let answer = answer::read(&String::from_utf8_lossy(&ended.stdout));
+                let answer = answer::read(&plain_text(&ended.stdout));
                 answer.map_err(|cause| match cause.kind {
                     CauseKind::NoOutput => Cause::new(CauseKind::NoOutput, &complaint(ended)),
                     _ => cause,

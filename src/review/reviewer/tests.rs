@@ -137,13 +137,21 @@ fn only_exit_status_zero_can_be_clean() {
 }
 
 #[test]
+fn colours_of_a_terminal_are_dropped() {
+    let stdout = "\u{1b}[1m## High\u{1b}[0m\n- \u{1b}[31mthe orders are lost\u{1b}[m\n";
+    let ended = process_output(ProcessEnd::Exited(0), stdout, "");
+    let findings = judge_alone(&ended).unwrap();
+    assert_eq!(findings[0].what, "the orders are lost");
+}
+
+#[test]
 fn cause_quotes_the_complaint_on_one_line() {
     let detail = |stdout: &str, stderr: &str| {
         let failed = process_output(ProcessEnd::Exited(1), stdout, stderr);
         judge_alone(&failed).unwrap_err().detail
     };
     let stderr = "loading\nERROR: quota \u{1b}[31mexceeded\u{202e}\n\ntokens used: 7\n\n";
-    assert_eq!(detail("partial", stderr), "ERROR: quota [31mexceeded");
+    assert_eq!(detail("partial", stderr), "ERROR: quota exceeded");
     assert_eq!(detail("", "usage:\nan error:\n"), "an error:");
     assert_eq!(detail("said on stdout\n", "  \n"), "said on stdout");
     assert_eq!(detail("", &"x".repeat(8000)).chars().count(), 300);
