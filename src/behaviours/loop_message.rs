@@ -58,7 +58,11 @@ pub(crate) fn question_context(raw: &Raw, asked: &Asked) -> Json {
 
 /// Returns the command line by which the user answers the question that a loop asks.
 pub(crate) fn answer_line(raw: &Raw) -> String {
-    format!("{} answer {} LABEL", raw.table().state.program, raw.id())
+    format!(
+        "{} answer {} \"LABEL\"",
+        raw.table().state.program,
+        raw.id()
+    )
 }
 
 /// A verb that the phase of a loop allows now.

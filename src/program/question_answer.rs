@@ -13,7 +13,7 @@ use crate::hooks::{HookOutput, Input};
 use crate::machine::Actor;
 use crate::text;
 
-const ALTERED: &str = "the dialog had other options or descriptions than the question; ask the question again, exactly as given";
+const ALTERED: &str = "the dialog had another question, header, option or description; ask the question again, exactly as given";
 
 pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
     let info = program.info;
@@ -94,10 +94,13 @@ fn take(
     };
     let mut chosen = None;
     let mut own_words = None;
-    let is_ours = |one: &&DialogAnswer| asked.matches(&one.header, &one.question);
-    for answer in answers.iter().filter(is_ours) {
-        if !asked.offers(&answer.options) {
-            return Err(ALTERED.to_owned());
+    for answer in answers {
+        let is_same = asked.matches(&answer.header, &answer.question);
+        let has_options = asked.offers(&answer.options);
+        match (is_same, has_options) {
+            (true, true) => {}
+            (false, false) => continue,
+            _ => return Err(ALTERED.to_owned()),
         }
         chosen = asked.answer(&answer.text, answer.is_typed)?;
         if chosen.is_some() {

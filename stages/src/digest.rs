@@ -32,7 +32,10 @@ pub fn digest(kept: &Summaries, before: u32, decisions: &Keys, generated_at: Tim
     let mut rounds: Vec<u32> = kept.keys().map(|(round, _)| *round).collect();
     rounds.retain(|round| *round < before);
     rounds.dedup();
-    let rows: Vec<Json> = rounds.iter().map(|round| row(kept, *round)).collect();
+    let rows: Vec<Json> = rounds
+        .iter()
+        .map(|round| row(kept, decisions, *round))
+        .collect();
     let is_open = |gap: &Json| gap["resolved_in"].is_null();
     let (open, resolved) = gaps(kept, &rounds).into_iter().partition(is_open);
     let decisions = decisions.iter().filter_map(|(key, value)| {
@@ -79,7 +82,7 @@ pub fn digest(kept: &Summaries, before: u32, decisions: &Keys, generated_at: Tim
 }
 
 /// Returns the facts of a round: the flags that its row shows, and its end.
-fn row(kept: &Summaries, round: u32) -> Json {
+fn row(kept: &Summaries, decisions: &Keys, round: u32) -> Json {
     let of_round = kept.range((round, Stage::Setup)..=(round, Stage::Retrospective));
     let mut newest = of_round.map(|(_, summary)| summary).rev();
     let last = newest.clone().next();
@@ -91,9 +94,11 @@ fn row(kept: &Summaries, round: u32) -> Json {
     let responses = flags(Stage::ResponseAnalysis);
     let rate = responses.completion_rate.unwrap_or_default();
     let answered = f64::from(questions.questions_count.unwrap_or_default()) * rate;
+    let mode = newest.find_map(|summary| summary.flags.analysis_mode);
+    let chosen = decisions.get(&format!("analysis_mode_round_{round}"));
     json!({
         "round": round,
-        "mode": newest.find_map(|summary| summary.flags.analysis_mode),
+        "mode": mode.map(|mode| json!(mode)).or_else(|| chosen.cloned()),
         "answered": answered.round() as u64,
         "questions": questions,
         "responses": responses,

@@ -101,14 +101,17 @@ impl Extension for Stages {
     }
 
     fn start(&self, start: &mut StartRequest<'_>) -> Result<(), Failure> {
-        let folders = [start.here, start.store.root()];
+        let root = start.store.root();
         let draft = start.text("draft_file").filter(|draft| !draft.is_empty());
-        if let Some(draft) = draft
-            && !folders.iter().any(|folder| folder.join(draft).is_file())
-        {
-            let message = format!("cannot find the draft {}", text::printable(draft));
-            let help = "name a file, or leave --draft-file out";
-            return Err(Failure::with_help(Exit::Usage, message, help));
+        if let Some(draft) = draft {
+            let paths = [start.here, root].map(|folder| folder.join(draft));
+            let Some(path) = paths.iter().find(|path| path.is_file()) else {
+                let message = format!("cannot find the draft {}", text::printable(draft));
+                let help = "name a file, or leave --draft-file out";
+                return Err(Failure::with_help(Exit::Usage, message, help));
+            };
+            let path = path.strip_prefix(root).unwrap_or(path).to_string();
+            start.set("draft_file", path);
         }
         take_up::before_start(start)?;
         start.set("open", json!(new_dispatch(start.store.root(), 1)));

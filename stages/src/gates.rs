@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use claudex_loop::store::to_count;
 use claudex_loop::text;
 use serde_json::Value as Json;
 
@@ -47,7 +48,10 @@ pub struct Gate {
 
 /// Checks the file of questions and the flags of stage 3.
 pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
-    let mut gate = Gate::new("Questions", format!("QUESTIONS-{round:03}.md"));
+    let mut gate = Gate::new(
+        "Questions",
+        format!("requirements/working/QUESTIONS-{round:03}.md"),
+    );
     if let Some(text) = gate.read(file) {
         gate.check_questions(text);
     }
@@ -60,7 +64,7 @@ pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
 
 /// Checks the requirements document and the decision log of stage 5.
 pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -> Gate {
-    let mut gate = Gate::new("PRD", "PRD.md".to_owned());
+    let mut gate = Gate::new("PRD", "requirements/PRD.md".to_owned());
     if let Some(text) = gate.read(requirements) {
         gate.check_requirements(text);
     }
@@ -69,7 +73,7 @@ pub fn after_validation(requirements: Option<&[u8]>, decisions: Option<&[u8]>) -
         Some(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => "empty",
         Some(_) => return gate,
     };
-    gate.file = "decision-log.md".to_owned();
+    gate.file = "requirements/decision-log.md".to_owned();
     gate.add(1, "no-log", problem);
     gate
 }
@@ -129,14 +133,13 @@ impl Gate {
             Some(Err(_)) => "not-utf8",
             Some(Ok(text)) => return Some(text.strip_prefix('\u{feff}').unwrap_or(text)),
         };
-        let name = self.file.clone();
-        self.add(1, code, &name);
+        self.add(1, code, "");
         None
     }
 
     fn check_questions(&mut self, text: &str) {
         let keys = frontmatter(text);
-        match keys.map(|keys| keys.get("round_number").and_then(Json::as_u64)) {
+        match keys.map(|keys| keys.get("round_number").and_then(to_count)) {
             Some(Some(1..)) => {}
             Some(_) => self.add(1, "no-round", ""),
             None => self.add(1, "no-frontmatter", ""),

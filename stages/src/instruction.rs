@@ -46,7 +46,8 @@ impl Instruction {
             Phase::Waiting => {
                 let resume = format!("stages resume {}", held.id());
                 let reason = &held.fields().next_step;
-                json!({ "instruction": "stop", "reason": reason, "resume": resume })
+                let details = pipeline.open().details;
+                json!({ "instruction": "stop", "reason": reason, "resume": resume, "details": details })
             }
             Phase::Completed | Phase::Cancelled => {
                 let summaries = pipeline.kept_summaries().into_values();
@@ -103,13 +104,15 @@ fn dispatch(pipeline: Pipeline<'_>) -> Result<Json, String> {
         "draft_file": text::escape_hidden(pipeline.0.text("draft_file")),
         "round": round,
         "nnn": format!("{round:03}"),
-        "summary_file": summary_file(pipeline.stage()),
+        "summary_file": pipeline.summary_path(),
+        "product_name": text::escape_hidden(pipeline.0.text("product_name")),
     }));
     Ok(json!({
         "instruction": "dispatch",
         "inline": stage == Stage::Setup,
         "dispatch_id": pipeline.dispatch_id(),
-        "summary_file": summary_file(pipeline.stage()),
+        "summary_file": pipeline.summary_path(),
+        "root": pipeline.root_elsewhere(),
         "timeout_minutes": stage.minutes(),
         "task": task.map_err(|error| error.to_string())?,
         "variables": variables,
@@ -134,7 +137,7 @@ fn ask(held: &AnyLoop, phase: Phase) -> Result<Json, String> {
         "key": questions::key(held.raw(), phase).unwrap_or_default(),
         "questions": calls.first(),
         "more": calls[1..],
-        "answer": format!("stages answer {} LABEL", held.id()),
+        "answer": format!("stages answer {} \"LABEL\"", held.id()),
         "tell": open.tell,
         "details": corrections.collect::<Vec<_>>(),
         "blocks": calls.iter().map(block).collect::<Vec<_>>(),
@@ -146,7 +149,7 @@ fn variables(pipeline: Pipeline<'_>) -> Keys {
     let stage = pipeline.stage();
     let open = pipeline.open();
     let all = json!({
-        "SUMMARY_FILE": summary_file(pipeline.stage()),
+        "SUMMARY_FILE": pipeline.summary_path(),
         "DISPATCH_ID": pipeline.dispatch_id(),
         "USER_ANSWER": open.answer,
     });

@@ -97,7 +97,10 @@ pub(crate) fn failure_question(raw: &Raw) -> Asked {
     let open = pipeline.open();
     let is_crash = !open.problem.is_empty();
     let mut options = vec![option("Retry", Transition::Retry, "Run the stage again.")];
-    if pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup) {
+    // A coordinator may write its summary after it was reported as missing.
+    let written = pipeline.read_summary();
+    let has_summary = written.is_some_and(|(_, reading)| reading.summary.is_some());
+    if is_crash && has_summary || pipeline.has_artifacts() && !(is_crash && stage == Stage::Setup) {
         let meaning = "Accept the files that the stage wrote.";
         options.push(option("Use what is there", Transition::CheckFiles, meaning));
     }

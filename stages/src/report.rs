@@ -14,7 +14,7 @@ use crate::contract::{
 use crate::gates::{self, Gate};
 use crate::questions::answer_key;
 use crate::record;
-use crate::state::{CountedSummary, Open, Pipeline, Taken, summary_file};
+use crate::state::{CountedSummary, Open, Pipeline, Taken};
 use crate::typestate::{AnyLoop, BackAction, Phase, Transition};
 
 const MAX_DETAIL_CHARS: usize = 500;
@@ -32,8 +32,13 @@ type ReportResult = Result<Result<AnyLoop, Refused<AnyLoop>>, Failure>;
 pub(crate) fn report(held: AnyLoop) -> ReportResult {
     require_open(&held)?;
     let pipeline = Pipeline(held.raw());
-    let file = summary_file(pipeline.stage());
-    let refusal = match pipeline.read_summary() {
+    let file = text::printable(pipeline.summary_path());
+    let summary = pipeline.read_summary();
+    let problem = match summary {
+        None => "was reported twice without a summary",
+        Some(_) => "twice reported a summary that does not count",
+    };
+    let refusal = match summary {
         None => format!("cannot take {file}: the file is missing"),
         Some((_, reading)) if reading.is_refused => {
             let findings = reading.lenient_lines().join("\n");
@@ -44,7 +49,6 @@ pub(crate) fn report(held: AnyLoop) -> ReportResult {
     if !was_refused(pipeline) {
         return Err(Failure::refuse(refusal, RECOVER_HELP));
     }
-    let problem = "twice reported a summary that does not count";
     let details = vec![text::one_line(&refusal, MAX_DETAIL_CHARS)];
     take_next(held, Transition::Fail, None, problem, Vec::new(), details)
 }
@@ -258,7 +262,10 @@ fn next_transition(pipeline: Pipeline<'_>, summary: &Summary) -> (Transition, Ve
                 _ if stage < Stage::ResponseAnalysis => return after_completed(pipeline, summary),
                 action => follow_action(action),
             },
-            Some(_) => Transition::Fail,
+            Some(_) => {
+                let tell = "it asked again what you have answered";
+                return (Transition::Fail, vec![tell.to_owned()]);
+            }
         },
     };
     (transition, Vec::new())

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use camino::{Utf8Path, Utf8PathBuf};
 use claudex_loop::Timestamp;
 use claudex_loop::machine::Raw;
+use claudex_loop::program::loops;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -108,6 +109,22 @@ impl Pipeline<'_> {
             Stage::Setup => true,
             Stage::Research => !new.is_empty(),
             _ => !new.is_empty() && missing.is_empty(),
+        }
+    }
+
+    /// Returns the project's root if this process runs in another folder.
+    pub(crate) fn root_elsewhere(self) -> Option<Utf8PathBuf> {
+        let root = self.0.root();
+        let is_here = loops::current_folder().is_ok_and(|here| here == root);
+        (!is_here).then_some(root)
+    }
+
+    /// Returns the file of the open stage's summary, as a command in this folder takes it.
+    pub(crate) fn summary_path(self) -> String {
+        let file = summary_file(self.stage());
+        match self.root_elsewhere() {
+            Some(root) => root.join(file).into_string(),
+            None => file,
         }
     }
 

@@ -13,7 +13,7 @@ use claudex_loop::{Timestamp, text};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use crate::contract::{self, Stage};
+use crate::contract::{self, Stage, problem_of, unquote};
 use crate::state::{merge, new_dispatch};
 use crate::typestate::{INFO, StageStatus};
 
@@ -42,8 +42,9 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     if keys.contains_key("loop") {
         return Ok(text.to_owned());
     }
-    let known: Schema2 = serde_json::from_value(Json::Object(keys.clone()))
-        .map_err(|error| text::one_line(&text::printable(error.to_string()), 200))?;
+    let plain = unquote(&Json::Object(keys.clone()));
+    let known: Schema2 = serde_json::from_value(plain)
+        .map_err(|error| text::one_line(&text::printable(problem_of(&error)), 200))?;
     if known.schema_version != 2 {
         let version = known.schema_version;
         return Err(format!("its `schema_version` is {version}, expected 2"));
@@ -149,7 +150,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     if own_pipeline(store).is_some_and(|own| !own.terminal) {
         return Ok(());
     }
-    loops::person_only(INFO, "start", None)?;
+    loops::person_only(INFO, "start --anew", None)?;
 
     let moved = move_aside(store.root()).map_err(|error| {
         let message = format!("cannot move the earlier state and summaries aside: {error}");

@@ -108,7 +108,7 @@ fn broken_questions_block() {
         (Some(&large), "has more than 256 KiB"),
     ] {
         let gate = after_questions(file, 12, &Flags::default());
-        let problem = format!("QUESTIONS-012.md {problem}");
+        let problem = format!("the file {problem}");
         assert_eq!(checks(&gate), [(true, 1, &*problem)]);
     }
     for more in [
@@ -160,7 +160,11 @@ fn requirements_without_section_block() {
         let gone = requirements().replace(section, "Other");
         assert_eq!(
             checks(&check_requirements(&gone)),
-            [(true, 1, format!("PRD.md has no section {section}").as_str())]
+            [(
+                true,
+                1,
+                format!("the file has no section {section}").as_str()
+            )]
         );
     }
     let text = "### Part\n\nPeople can do it.";
@@ -179,7 +183,7 @@ fn requirements_without_section_block() {
         assert_eq!(checks(&gate), [(true, line, &*problem)]);
     }
     let missing = after_validation(None, Some(b"x"));
-    assert_eq!(checks(&missing), [(true, 1, "PRD.md is missing")]);
+    assert_eq!(checks(&missing), [(true, 1, "the file is missing")]);
 }
 
 #[test]
@@ -198,7 +202,7 @@ fn technical_words_and_missing_log_are_reported() {
         let gate = after_validation(Some(requirements().as_bytes()), log);
         assert_eq!(
             checks(&gate),
-            [(false, 1, format!("decision-log.md is {is}").as_str())]
+            [(false, 1, format!("the file is {is}").as_str())]
         );
         assert!(gate.is_open());
     }

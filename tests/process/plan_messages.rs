@@ -177,7 +177,7 @@ Findings of the final round: `/project/.claude/claudex/LOOP/findings-round-1.md`
 Do nothing else with the answer. Then end your turn. The Stop hook will allow exit cleanly.
 Without that tool, the user answers in a terminal, with a quoted LABEL:
 
-    claudex-loop answer LOOP LABEL
+    claudex-loop answer LOOP "LABEL"
 
 (To cancel this loop: claudex-loop cancel LOOP)
 "##);

@@ -297,7 +297,7 @@ fn status_says_what_each_phase_waits_for() {
     waits("deal with the findings of round 1", "revise PLAN.md");
     project.fire().blocked();
     let question = "an answer to: The plan is not settled after round 1 of 1.";
-    waits(question, &format!("claudex-loop answer {id} LABEL"));
+    waits(question, &format!("claudex-loop answer {id} \"LABEL\""));
     project.fire().approved();
     waits("nothing", "the loop is over");
 }

@@ -89,7 +89,7 @@ fn description(label: &str) -> &'static str {
 }
 
 /// The error about a dialog that the agent changed.
-const ALTERED: &str = "the dialog had other options or descriptions than the question;";
+const ALTERED: &str = "the dialog had another question, header, option or description;";
 
 const WHICH: (&str, &str) = ("Which of these?", "Choice");
 const VERSION: (&str, &str) = ("Which version goes out?", "Version");
@@ -120,6 +120,9 @@ fn chosen_option_gives_the_argument() {
     );
     for altered in [&["計画", "no"][..], &all[1..]] {
         has(&ferry.dialog(WHICH, altered, "計画"), ALTERED);
+    }
+    for reworded in [("Which one?", "Choice"), ("Which of these?", "Choices")] {
+        has(&ferry.dialog(reworded, &all, "計画"), ALTERED);
     }
     assert_eq!(ferry.dialog(WHICH, &all, "(notes only)"), "");
     assert_eq!(ferry.journal(), before);
@@ -228,7 +231,7 @@ fn user_in_a_terminal_answers_there() {
     has(&said, "it asks nothing now");
     ferry.decide();
     let id = ferry.status("id");
-    let line = format!("ferry answer {id} LABEL");
+    let line = format!("ferry answer {id} \"LABEL\"");
     has(&ferry.run("status"), &line);
     ferry.decide();
     let (decision, said) = ferry.decide();

@@ -110,10 +110,8 @@ impl FieldInfo {
 
 /// Checks that a type of the program can be read from a value.
 pub fn is_data<T: DeserializeOwned>(json: &Json) -> Result<(), String> {
-    let path = std::any::type_name::<T>();
-    let name = path.rsplit("::").next().unwrap_or(path);
     let read = T::deserialize(json).map(|_| ());
-    read.map_err(|why| format!("what `{name}` can be read from ({why})"))
+    read.map_err(|why| format!("a value of its type ({why})"))
 }
 
 /// Returns the default of a type as a field's value.

@@ -3,10 +3,11 @@
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use claudex_loop::store::to_plain;
 use claudex_loop::text;
+use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
-use super::flags::Flags;
+use super::flags::{Flags, problem_of, unquote};
 use super::rule::{Lenient, Place, Reader, Rule, quote};
 use super::words::{Decision, NextAction, PauseType, Stage, Status};
 use super::{Summary, file, yaml};
@@ -26,6 +27,7 @@ impl Reader<'_> {
             self.add_at(Rule::NoContext, Place::from_byte(text, text.len()), "");
         }
         self.keys = yaml::read(&text[..end], self)?;
+        self.correct_flags();
         let named_stage = self.check_stage();
         let stage = named_stage.or(self.dispatch.map(|dispatch| dispatch.stage));
         let status: Option<Status> = self.require("status");
@@ -51,17 +53,23 @@ impl Reader<'_> {
     /// Returns the value of one of the seven keys if it has its type.
     fn require<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
         let is_status = key == "status";
-        let (rule, detail) = match self
-            .keys
-            .get(key)
-            .map(|value| (value, T::deserialize(value)))
-        {
+        let read = |value| {
+            let typed = T::deserialize(value).or_else(|error| {
+                // A number may be in quotes.
+                T::deserialize(&unquote(value)).map_err(|_| error)
+            });
+            (value, typed)
+        };
+        let (rule, detail) = match self.keys.get(key).map(read) {
             Some((_, Ok(typed))) => return Some(typed),
             Some((value, Err(_))) if is_status => {
                 let found = quote(&to_plain(value));
                 (Rule::UnknownStatus, format!("found {found}"))
             }
-            Some((_, Err(error))) => (Rule::BadType, format!("`{key}` has an {error}")),
+            Some((_, Err(error))) => {
+                let problem = problem_of(&error);
+                (Rule::BadType, format!("`{key}` has an {problem}"))
+            }
             None if is_status => (Rule::UnknownStatus, "it is missing".to_owned()),
             None => (Rule::MissingField, format!("`{key}` is missing")),
         };
@@ -69,11 +77,11 @@ impl Reader<'_> {
         None
     }
 
-    /// Reports a value that exists and differs from the expected one.
+    /// Reports a value that exists and differs from the expected one, not only in case.
     fn expect<T: ToString>(&mut self, rule: Rule, path: &str, expected: T, value: Option<T>) {
         let expected = expected.to_string();
         let value = value.map(|value| value.to_string());
-        if let Some(value) = value.filter(|value| *value != expected) {
+        if let Some(value) = value.filter(|value| !value.trim().eq_ignore_ascii_case(&expected)) {
             let detail = format!("expected {expected}, found {}", quote(&value));
             self.add(rule, path, &detail);
         }
@@ -89,7 +97,8 @@ impl Reader<'_> {
         if number.is_some() && by_number.is_none() {
             self.add(Rule::StageRange, "/stage_number", "");
         }
-        let stage = by_number.or(Stage::all().find(|stage| name == Some(stage.to_string())));
+        let by_name = || Stage::deserialize(Json::from(&**name.as_ref()?)).ok();
+        let stage = by_number.or_else(by_name);
         let expected = stage.map_or("a stage".to_owned(), |stage| stage.to_string());
         self.expect(Rule::StageName, "/stage", expected, name);
         let expected = stage?.checkpoint().to_owned();
@@ -168,8 +177,10 @@ impl Reader<'_> {
 
     fn check_reason(&mut self, summary: &mut Summary) {
         let flags = &mut summary.flags;
-        let reason = flags.block_reason.as_deref().unwrap_or_default();
-        if flags.pause_type.is_none() || !reason.trim().is_empty() {
+        let reason = flags.block_reason.take().unwrap_or_default();
+        let reason = reason.trim();
+        flags.block_reason = (!reason.is_empty()).then(|| reason.to_owned());
+        if flags.pause_type.is_none() || !reason.is_empty() {
             return;
         }
         let is_there = self.flag("block_reason").is_some();

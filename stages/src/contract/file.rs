@@ -112,13 +112,18 @@ pub(crate) fn sections(text: &str, deepest: usize) -> Vec<Section<'_>> {
     sections
 }
 
-/// Returns the text below the heading for the next stage. The heading may have any case and level.
+/// Returns the text below the heading for the next stage. The heading may have any case and level,
+/// and more words behind it.
 pub(super) fn context(text: &str) -> Option<String> {
     let find = |deepest: usize| {
         let mut sections = sections(text, deepest).into_iter();
         sections.find(|one| {
-            let heading = one.heading.trim_matches([':', '*', ' ']);
-            heading.eq_ignore_ascii_case("Context for Next Stage")
+            let heading = one
+                .heading
+                .trim_start_matches(['*', '_', ' '])
+                .to_lowercase();
+            let mut names = ["context for next stage", "context for the next stage"].iter();
+            names.any(|name| heading.starts_with(name))
         })
     };
     let section = find(usize::MAX).and_then(|section| find(section.level))?;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use claudex_loop::store::to_plain;
 use claudex_loop::text;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::Keys;
 use super::question::{ActionMap, Question};
-use super::rule::{Reader, Rule};
+use super::rule::{Lenient, Reader, Rule};
 use super::words::{
     AnalysisMode, Decision, Dimension, NextAction, PauseType, PrdMode, ResearchMethod, Stage,
 };
@@ -133,18 +134,30 @@ fn check(name: &str, value: Json, reader: &mut Reader<'_>) -> Option<Json> {
     if find_problem(name, &unquoted).is_none() {
         return Some(unquoted);
     }
-    let join = |item: &Json| match item.as_object().and_then(|item| item.iter().next()) {
-        Some((key, Json::String(text))) => json!(format!("{key}: {text}")),
-        Some((key, Json::Null)) => json!(format!("{key}: ")),
-        Some((key, text)) => json!(format!("{key}: {text}")),
+    let part = |(key, text): (&String, &Json)| match text {
+        Json::Object(_) | Json::Array(_) => None,
+        text => Some(format!("{key}: {}", to_plain(text))),
+    };
+    let join = |item: &Json| match item.as_object() {
+        Some(parts) => {
+            let parts: Option<Vec<String>> = parts.iter().map(part).collect();
+            parts.map_or_else(|| item.clone(), |parts| parts.join(", ").into())
+        }
         None => item.clone(),
     };
     let items = value.as_array().into_iter().flatten();
     let joined = items.clone().map(join).collect();
     if value.is_array() && find_problem(name, &joined).is_none() {
-        for (at, _) in items.enumerate().filter(|(_, item)| item.is_object()) {
-            let lenient = reader.add(Rule::BadYaml, &format!("{path}/{at}"), NOT_QUOTED);
-            *lenient = READ_TO_END;
+        for (at, item) in items.enumerate() {
+            let path = format!("{path}/{at}");
+            match item.as_object().map(Keys::len) {
+                None => {}
+                Some(1) => *reader.add(Rule::BadYaml, &path, NOT_QUOTED) = READ_TO_END,
+                Some(_) => {
+                    let lenient = reader.add(Rule::FlagType, &path, "expected text, found keys");
+                    *lenient = Lenient::Corrected("joined to one text");
+                }
+            }
         }
         return Some(joined);
     }
@@ -161,7 +174,7 @@ fn check(name: &str, value: Json, reader: &mut Reader<'_>) -> Option<Json> {
 }
 
 /// Returns a value with the numbers and booleans that it has in quotes.
-fn unquote(value: &Json) -> Json {
+pub(crate) fn unquote(value: &Json) -> Json {
     match value {
         Json::String(text) => match serde_json::from_str(&text.trim().to_lowercase()) {
             Ok(plain @ (Json::Number(_) | Json::Bool(_))) => plain,
@@ -181,12 +194,23 @@ fn find_problem(name: &str, value: &Json) -> Option<String> {
             Some("invalid type: null, expected a value".to_owned())
         }
         Ok(_) => check_range(name, value),
-        Err(error) => {
-            let problem = error.to_string().replace("a boolean", "true or false");
-            let problem = problem.replace("expected u32", "expected a whole number");
-            Some(problem.replace("expected f64", "expected a number"))
-        }
+        Err(error) => Some(problem_of(&error)),
     }
+}
+
+/// Returns serde's message about a value, without words of Rust.
+pub(crate) fn problem_of(error: &impl ToString) -> String {
+    let words = [
+        ("a boolean", "true or false"),
+        ("expected u32", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("a sequence", "a list"),
+        ("struct Question", "keys"),
+        ("unknown variant", "unknown word"),
+    ];
+    let replace = |text: String, (rust, plain): (&str, &str)| text.replace(rust, plain);
+    words.into_iter().fold(error.to_string(), replace)
 }
 
 /// Returns the problem of a number, or of a number in a map.

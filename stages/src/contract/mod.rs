@@ -24,6 +24,7 @@ pub use words::{
 
 pub use claudex_loop::digest::sha256;
 pub(crate) use file::{Section, body_start, sections};
+pub(crate) use flags::{problem_of, unquote};
 pub(crate) use rule::find_row;
 pub(crate) use yaml::frontmatter;
 

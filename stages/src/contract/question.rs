@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use claudex_loop::store::to_plain;
 use claudex_loop::text;
-use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value as Json, json};
 
 use super::Summary;
 use super::rule::{Lenient, Reader, Rule, quote};
 use super::words::NextAction;
 
 const QUESTION: &str = "/flags/question_context";
+const ACTION_MAP: &str = "next_action_map";
 const MAX_HEADER_CHARS: usize = 12;
 /// The label by which the program shows more options.
 const MORE_LABEL: &str = "More…";
@@ -20,10 +23,13 @@ const MORE_LABEL: &str = "More…";
 #[serde(default)]
 pub struct Question {
     /// The question.
+    #[serde(deserialize_with = "read_text")]
     pub question: String,
     /// A short label, on one line.
+    #[serde(deserialize_with = "read_text")]
     pub header: String,
     /// The answers to choose from.
+    #[serde(deserialize_with = "read_options")]
     pub options: Vec<QuestionOption>,
 }
 
@@ -32,9 +38,30 @@ pub struct Question {
 #[serde(default)]
 pub struct QuestionOption {
     /// The answer.
+    #[serde(deserialize_with = "read_text")]
     pub label: String,
     /// The meaning of the answer.
+    #[serde(deserialize_with = "read_text")]
     pub description: String,
+}
+
+/// Reads a text, which YAML may take for null, a number or a boolean.
+fn read_text<'de, D: Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    match Json::deserialize(value)? {
+        Json::Array(_) | Json::Object(_) => Err(D::Error::custom("invalid type: expected text")),
+        plain => Ok(to_plain(&plain)),
+    }
+}
+
+/// Reads options. One that is only a text has no description.
+fn read_options<'de, D: Deserializer<'de>>(value: D) -> Result<Vec<QuestionOption>, D::Error> {
+    let option = |written: Json| match written {
+        parts @ Json::Object(_) => QuestionOption::deserialize(parts),
+        label => QuestionOption::deserialize(json!({ "label": label })),
+    };
+    let options = Option::<Vec<Json>>::deserialize(value)?.unwrap_or_default();
+    let options = options.into_iter().map(option).collect::<Result<_, _>>();
+    options.map_err(D::Error::custom)
 }
 
 /// The next actions by label. Null repeats the stage with the answer.
@@ -56,6 +83,42 @@ impl Summary {
 }
 
 impl Reader<'_> {
+    /// Corrects flags that models write in another form: null in quotes, and next actions within
+    /// the question.
+    pub(super) fn correct_flags(&mut self) {
+        let Some(Json::Object(flags)) = self.keys.get_mut("flags") else {
+            return;
+        };
+        for flag in flags.values_mut().filter(|flag| **flag == "null") {
+            *flag = Json::Null;
+        }
+        let Some(Json::Object(question)) = flags.get_mut("question_context") else {
+            return;
+        };
+        let mut actions = question.remove(ACTION_MAP).unwrap_or_default();
+        let options = question.get_mut("options").and_then(Json::as_array_mut);
+        for option in options
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_object_mut)
+        {
+            if let Some(action) = option.remove("next_action")
+                && let Some(Json::String(label)) = option.get("label")
+                && actions.get(label).is_none()
+            {
+                let mut map = actions.as_object().cloned().unwrap_or_default();
+                map.insert(label.clone(), action);
+                actions = map.into();
+            }
+        }
+        if !actions.is_null() && flags.get(ACTION_MAP).is_none_or(Json::is_null) {
+            flags.insert(ACTION_MAP.to_owned(), actions);
+            let detail = "`next_action_map` is a flag beside `question_context`, not in it";
+            let lenient = self.add(Rule::FlagType, QUESTION, detail);
+            *lenient = Lenient::Corrected("read as if it were there");
+        }
+    }
+
     /// Checks the question of an interactive pause and the actions of its answers.
     pub(super) fn check_question(&mut self, summary: &mut Summary) {
         let flags = &mut summary.flags;

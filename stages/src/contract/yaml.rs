@@ -104,8 +104,10 @@ fn parse(yaml: String, reader: &mut Reader<'_>) -> Option<Keys> {
             continue;
         }
         // The agent can put a text of several lines in quotes.
-        let is_fixable =
-            problem.contains("mapping values are not allowed") || reader.has(READ_TO_END);
+        let around = &lines[place.line.saturating_sub(3)..place.line];
+        let is_fixable = problem.contains("mapping values are not allowed")
+            || reader.has(READ_TO_END)
+            || around.iter().any(|line| is_item_with_colon(line));
         let tab = is_tab.then(|| "a tab is where YAML expects spaces".to_owned());
         let fix = "quote text with `: `, ` #` or quotes in it";
         let detail = tab.unwrap_or_else(|| format!("{}; {fix}", text::printable(problem)));
@@ -162,6 +164,12 @@ fn split_key(line: &str) -> (&str, &str) {
     let text = line.trim_start_matches([' ', '-']);
     let (key, value) = text.split_once(':').unwrap_or_default();
     (key.trim_matches(['"', '\'']), value.trim())
+}
+
+/// Returns whether a line is a list item with text that has a colon and is not in quotes.
+fn is_item_with_colon(line: &str) -> bool {
+    let item = line.trim_start().strip_prefix("- ");
+    item.is_some_and(|text| !text.trim_start().starts_with(['"', '\'']) && text.contains(": "))
 }
 
 /// Puts the value of a line in quotes, if it is text with a colon.

@@ -25,7 +25,7 @@ fn pipeline_goes_through_all_stages() {
             "instruction": "dispatch", "stage": stage, "stage_name": name, "round": 1, "inline": stage == 1,
             "dispatch_id": next["variables"]["DISPATCH_ID"], "summary_file": next["variables"]["SUMMARY_FILE"],
             "timeout_minutes": minutes, "variables": next["variables"], "open_since": next["open_since"],
-            "task": next["task"], "tell": [], "details": [],
+            "task": next["task"], "tell": [], "details": [], "root": null,
         });
         assert_eq!(next, expected);
         let id = next["dispatch_id"].as_str().unwrap();

@@ -232,7 +232,10 @@ fn closed_gate_asks_user() {
     let next = project.next_at("ask", 5);
     assert_eq!(next["key"], "gate_stage_5_round_1_1");
     assert_eq!(next["questions"][0]["header"], "PRD");
-    has(&next["tell"].to_string(), "PRD.md is missing");
+    has(
+        &next["tell"].to_string(),
+        "requirements/PRD.md:1: the file is missing",
+    );
     project.write(
         "requirements/PRD.md",
         "## Target Users\n\nAll.\n\n## Core Workflows\n",

@@ -1,6 +1,6 @@
 //! Refused reports, lost or damaged summaries, and files that count instead.
 
-use claudex_testkit::has;
+use claudex_testkit::{as_agent, has};
 use serde_json::json;
 
 use crate::questions::question;
@@ -105,6 +105,46 @@ fn lost_validation_summary_always_asks_user() {
         let result = "    score: null\n    decision: CONDITIONAL\n";
         has(&project.read(STATE), result);
     }
+}
+
+#[test]
+fn summary_after_two_early_reports_is_not_lost() {
+    let project = Project::at(4);
+    project.agent(&["report"]).refusal();
+    project.agent(&["report"]).done();
+    let next = project.next_at("ask", 4);
+    let question = next["questions"][0]["question"].as_str().unwrap();
+    has(question, "was reported twice without a summary");
+    let text = summary(4, "completed", "  next_action: loop_questions\n");
+    project.write("requirements/.stage-summaries/stage-4-summary.md", &text);
+    project.person(&["answer", "Use what is there"]).done();
+    project.agent(&["recover"]).done();
+    assert_eq!(project.next()["key"], "analysis_mode_round_2");
+}
+
+#[test]
+fn subfolder_is_told_the_root() {
+    let project = Project::at(1);
+    project.write("pkg/idea.md", "A shop.\n");
+    let in_subfolder = |arguments: &[&str]| {
+        let mut command = project.folder.command(arguments);
+        as_agent(&mut command);
+        let output = command.current_dir(project.root.join("pkg")).output();
+        let output = output.unwrap();
+        [output.stdout, output.stderr]
+            .map(|text| String::from_utf8(text).unwrap())
+            .concat()
+    };
+    let next = in_subfolder(&["next"]);
+    let root = project.root.to_str().unwrap();
+    has(&next, &format!("All paths are below `{root}`"));
+    let file = format!("{root}/requirements/.stage-summaries/stage-1-summary.md");
+    has(&next, &format!("`stages validate {file}` prints \"valid\""));
+    let refusal = in_subfolder(&["report"]);
+    has(
+        &refusal,
+        &format!("cannot take {file}: the file is missing"),
+    );
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn status_shows_the_train() {
         "phase:     approving (The user decides whether everyone gets it)".to_owned(),
         "version:   1.0".to_owned(),
         format!("    release-train approve {id} (in Claude Code: /release-train:approve {id})"),
-        format!("    release-train answer {id} LABEL"),
+        format!("    release-train answer {id} \"LABEL\""),
         "commands:  approve (user only), withdraw (user only), resume (user only), abort"
             .to_owned(),
     ] {
