@@ -50,7 +50,10 @@ fn help(info: &ProgramInfo, error: &Refusal) -> Option<String> {
             }
             WhyNotOurs::NoFolder => {
                 let resume = info.command(&format!("resume {id}"));
-                format!("go back to that branch; or to have the file written again:{resume}")
+                let archive = info.command(&format!("archive {id}"));
+                format!(
+                    "go back to that branch; or to have the file written again:{resume}\nor, if you removed it, to end the loop:{archive}"
+                )
             }
             WhyNotOurs::Replaced { .. } => {
                 let resume = info.command(&format!("resume {id}"));

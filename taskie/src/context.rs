@@ -16,12 +16,13 @@ pub(crate) fn variables(raw: &Raw) -> Variables {
     let path = |name: Name| format!("{dir}/{name}");
     let review = review_to_answer(raw);
     let directory = stops::directory(raw).unwrap_or_default();
-    let missing = work::transition(raw, &directory)
-        .err()
-        .filter(|missing| missing.reminds && phase(raw) != Phase::NewPlan);
+    let missing = work::transition(raw, &directory).err().filter(|missing| {
+        missing.reminds && (phase(raw) != Phase::NewPlan || directory.has(Name::Plan))
+    });
     let variables = json!({
         "missing": missing.map(|missing| missing.what),
         "outdated": is_outdated(raw),
+        "changed": work::changed_file(raw, &directory),
         "dir": dir,
         "review": review.map(|(group, number)| path(Name::Review(group, number))),
         "answer": review.map(|(group, number)| path(Name::PostReview(group, number))),

@@ -37,6 +37,11 @@ pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
         }
         ("tasks-review", "passed" | "accept") => {
             set(raw, "reviewed", work::reviewed_digests(&directory))?;
+            // The table may have changed during its review.
+            let total = directory.active().count() as u64;
+            if total != raw.count("tasks_total") {
+                set(raw, "tasks_total", total)?;
+            }
         }
         (_, "skip") if !raw.text("reviewed").is_empty() => set(raw, "reviewed", "")?,
         _ => {}

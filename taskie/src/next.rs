@@ -38,6 +38,9 @@ pub struct Fields {
     /// Whether no file of the project has changed since that task began.
     #[serde(skip)]
     pub is_without_code: bool,
+    /// Whether the plan or a task changed after its review, which was repeated too often.
+    #[serde(skip)]
+    pub changed_again: bool,
     /// Whether tasks.md has fewer tasks than the journal counts.
     #[serde(skip)]
     pub lacks_row: bool,
@@ -64,6 +67,8 @@ impl State {
             unreviewed,
             is_without_code: unreviewed.is_some() && !work::has_code(raw),
             lacks_row: work::lacks_row(raw, files),
+            changed_again: work::is_reopened_too_often(raw)
+                && work::changed_file(raw, files).is_some(),
             ..Fields::new(context::phase(raw), phase, current_task)
         })
     }
@@ -170,10 +175,12 @@ fn key(fields: &Fields, files: &Directory) -> &'static str {
         Phase::AllCodeReview if active > 0 && files.done().count() == active => "C16",
         Phase::AllCodeReview => "C17",
         Phase::NewPlan => "C18",
+        Phase::CreateTasks if fields.changed_again => "C19again",
         Phase::CreateTasks => "C19",
         Phase::CompleteTask | Phase::CompleteTaskTdd => {
             let unreviewed = fields.unreviewed;
             match unreviewed.and_then(|task| files.task_files.get(&task)) {
+                Some(file) if file.is_completed() && fields.changed_again => "C20again",
                 Some(file) if file.is_completed() && fields.is_without_code => "C20same",
                 Some(file) if file.is_completed() => "C20done",
                 Some(_) => "C20open",

@@ -14,6 +14,8 @@ pub struct TaskCounts {
     pub done: u64,
     /// The task under review, 0 for none of them, or `None` while the agent does one.
     pub current: Option<u64>,
+    /// The task that was reviewed last, or 0.
+    pub reviewed: u64,
 }
 
 /// Returns all violations in a directory, rule by rule. `counts` is set if a task is current.
@@ -52,7 +54,8 @@ pub fn violations(
         }
     }
     found.extend(directory.problems.iter().cloned());
-    if let Some(counts) = counts.filter(|_| !directory.tasks.is_empty()) {
+    let has_rows = !directory.tasks.is_empty() || !directory.has(Name::Tasks);
+    if let Some(counts) = counts.filter(|_| has_rows) {
         found.extend(miscounted(counts, directory));
     }
     found.sort_by_key(|violation| violation.rule);
@@ -66,7 +69,7 @@ fn violation(rule: u8, file: impl ToString, what: impl Into<String>) -> Problem 
 /// Returns the violation of a file whose companion is missing.
 fn missing_companion(directory: &Directory, name: Name) -> Option<Problem> {
     let (rule, needed, fix) = match name {
-        Name::Review(group, _) => (4, group.document()?, "write that, or remove the review"),
+        Name::Review(group, _) => (4, group.document()?, "put that back"),
         Name::PostReview(group, number) => (
             5,
             Name::Review(group, number),
@@ -90,7 +93,7 @@ fn miscounted(counts: TaskCounts, directory: &Directory) -> Vec<Problem> {
         let fix = if active < total {
             "put the missing row back, or write that of the task that the user added: the user drops tasks"
         } else {
-            "take the other rows out: the user adds tasks"
+            "take the other rows out, or ask the user to run /taskie:add-task for each"
         };
         let problem =
             format!("{active} tasks are pending or done, and the plan has {total}; {fix}");
@@ -100,10 +103,11 @@ fn miscounted(counts: TaskCounts, directory: &Directory) -> Vec<Problem> {
     let is_current_done = current.is_none_or(|current| directory.done().any(|id| id == current));
     let done = directory.done().count() as u64;
     if done != counts.done && !(is_current_done && done == counts.done + 1) {
-        let fix = if done < counts.done {
-            "set those back to done"
-        } else {
-            "do one task per turn: set the others back to pending"
+        let reopened = directory.pending().find(|task| *task == counts.reviewed);
+        let fix = match reopened {
+            Some(task) if done < counts.done => format!("set row {task} back to done"),
+            _ if done < counts.done => "set those back to done".to_owned(),
+            _ => "do one task per turn: set the others back to pending".to_owned(),
         };
         let passed = counts.done;
         let problem =

@@ -116,9 +116,7 @@ pub(crate) fn violations(raw: &Raw, directory: &Directory) -> Vec<Problem> {
 /// Returns the counts of the tasks, from the beginning of their review on.
 fn task_counts(raw: &Raw) -> Option<TaskCounts> {
     let current = match context::phase(raw) {
-        // The tasks are reviewed again after one was done.
-        Phase::TasksReview if raw.count("reopened") > 0 => None,
-        Phase::TasksReview | Phase::AllCodeReview | Phase::PostAllCodeReview => Some(0),
+        Phase::AllCodeReview | Phase::PostAllCodeReview => Some(0),
         Phase::CompleteTask | Phase::CompleteTaskTdd => None,
         Phase::CodeReview | Phase::PostCodeReview => Some(raw.count("current_task")),
         _ => return None,
@@ -127,6 +125,7 @@ fn task_counts(raw: &Raw) -> Option<TaskCounts> {
         total: raw.count("tasks_total"),
         done: raw.count("tasks_done"),
         current,
+        reviewed: raw.count("current_task"),
     })
 }
 

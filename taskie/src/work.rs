@@ -6,6 +6,7 @@ use claudex_loop::machine::Raw;
 use claudex_loop::review::round::RoundError;
 use claudex_loop::review::subject::SubjectText;
 use claudex_loop::store::{ChangeEntry, Entry, to_count};
+use claudex_loop::text;
 
 use crate::files::Directory;
 use crate::files::name::Name;
@@ -22,13 +23,16 @@ pub(crate) struct Missing {
     pub(crate) what: String,
 }
 
+/// The most repeated reviews of a plan, as `machine.toml` has it. `resume` grants as many again.
+const MAX_REOPENED: u64 = 10;
+
 /// Returns the next transition if the work of the phase is complete, or else the missing part.
 pub(crate) fn transition(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     match context::phase(raw) {
         Phase::NewPlan if directory.has_complete_plan() => Ok(Transition::Planned),
         Phase::NewPlan => missing(true, "plan.md must have a heading ## Overview, or 50 lines"),
         Phase::CreateTasks => match count_tasks(directory) {
-            Some(_) if is_changed(raw, directory) => Ok(Transition::Reopen),
+            Some(_) if changed_file(raw, directory).is_some() => reopen(raw),
             Some((total, done)) => Ok(Transition::TasksWritten { total, done }),
             None => missing(
                 directory.has(Name::Tasks),
@@ -47,11 +51,36 @@ fn missing(reminds: bool, what: impl Into<String>) -> Result<Transition, Missing
     })
 }
 
+/// Repeats the review of a changed plan or task.
+fn reopen(raw: &Raw) -> Result<Transition, Missing> {
+    if is_reopened_too_often(raw) {
+        let problem = format!(
+            "the plan or a task changed again after its review, which was repeated {MAX_REOPENED} times; ask the user to have it reviewed once more: /taskie:resume {}",
+            raw.id()
+        );
+        return missing(true, problem);
+    }
+    Ok(Transition::Reopen)
+}
+
+/// Returns whether only the user may have the plan or a task reviewed again.
+pub(crate) fn is_reopened_too_often(raw: &Raw) -> bool {
+    raw.count("reopened") >= MAX_REOPENED
+}
+
 /// Looks for the task that was done since the previous one passed its review.
 fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     let newest = newest_done(raw, directory);
     let file = |task: &u64| directory.task_files.get(task);
     let Some(task) = newest.filter(|task| file(task).is_some_and(TaskFile::is_completed)) else {
+        let open = newest.and_then(|task| Some((task, file(&task)?.open_subtask()?)));
+        if let Some((task, open)) = open {
+            let status = open.status_name();
+            let heading = text::one_line(&open.heading, 60);
+            let problem =
+                format!("the row of task {task} is done, and “{heading}” is {status}; complete it");
+            return missing(true, problem);
+        }
         let is_begun = context::task(raw, directory)
             .and_then(|task| file(&task))
             .is_some_and(TaskFile::is_begun);
@@ -60,8 +89,8 @@ fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
             "no finished task is waiting for review; complete all subtasks of a task and set its row to done",
         );
     };
-    if is_changed(raw, directory) {
-        return Ok(Transition::Reopen);
+    if changed_file(raw, directory).is_some() {
+        return reopen(raw);
     }
     if has_code(raw) {
         return Ok(Transition::TaskDone { task });
@@ -177,19 +206,25 @@ fn passed_plan(raw: &Raw) -> Option<String> {
     evidence["subject"].as_str().map(str::to_owned)
 }
 
-/// Returns whether the plan or a task differs from its reviewed text. New tasks do not count.
-pub(crate) fn is_changed(raw: &Raw, directory: &Directory) -> bool {
+/// Returns the name of a file that differs from its reviewed text. New tasks do not count.
+pub(crate) fn changed_file(raw: &Raw, directory: &Directory) -> Option<String> {
+    let plan = || "plan.md or design.md".to_owned();
     // A kill may have kept this digest out of the field.
     if context::phase(raw) == Phase::CreateTasks
         && let Some(reviewed) = passed_plan(raw)
     {
-        let plan = SubjectText::read(raw, &PLAN_REVIEW_REVIEW, false);
-        return !plan.is_ok_and(|plan| sha256(&plan.text) == reviewed);
+        let read = SubjectText::read(raw, &PLAN_REVIEW_REVIEW, false);
+        let is_same = read.is_ok_and(|read| sha256(&read.text) == reviewed);
+        return (!is_same).then(plan);
     }
     let current = reviewed_digests(directory);
-    raw.text("reviewed").split_whitespace().any(|entry| {
+    let reviewed = raw.text("reviewed");
+    let changed = reviewed.split_whitespace().find(|entry| {
         let name = entry.split_inclusive(':').next().unwrap_or_default();
         let mut current = current.split(' ');
-        current.any(|now| now.starts_with(name) && now != entry)
-    })
+        current.any(|now| now.starts_with(name) && now != *entry)
+    });
+    let task = |name: &str| name.parse().ok().map(|task| Name::Task(task).to_string());
+    let (name, _) = changed?.split_once(':')?;
+    Some(task(name).unwrap_or_else(plan))
 }

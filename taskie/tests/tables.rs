@@ -125,6 +125,7 @@ fn all_violations_are_named_at_once() {
         total: 1,
         done: 1,
         current: None,
+        reviewed: 0,
     };
     let violations = violations(&directory(files), Some(coding), None);
     let rules: Vec<u8> = violations.iter().map(|one| one.rule).collect();
@@ -146,8 +147,10 @@ fn table_agrees_with_counts() {
     let half = "tasks.md 1 done, 2 pending";
     let passed = "S10 tasks.md: 1 tasks are done, and 0 have passed their review; do one task per turn: set the others back to pending";
     let ahead = "S10 tasks.md: 2 tasks are done, and 0 have passed their review; do one task per turn: set the others back to pending";
+    let reopened =
+        "S10 tasks.md: 1 tasks are done, and 2 have passed their review; set row 2 back to done";
     let lost = "S10 tasks.md: 2 tasks are pending or done, and the plan has 3; put the missing row back, or write that of the task that the user added: the user drops tasks";
-    let added = "S10 tasks.md: 2 tasks are pending or done, and the plan has 1; take the other rows out: the user adds tasks";
+    let added = "S10 tasks.md: 2 tasks are pending or done, and the plan has 1; take the other rows out, or ask the user to run /taskie:add-task for each";
     for (table, total, done, current, expected) in [
         // The current task may already be done; so may the one under review.
         (half, 2, 1, None, ""),
@@ -157,6 +160,7 @@ fn table_agrees_with_counts() {
         // If the user adds a task during a review, its row may follow later.
         (half, 3, 1, Some(2), ""),
         (half, 2, 0, Some(2), passed),
+        (half, 2, 2, None, reopened),
         ("tasks.md 1 done, 2 done", 2, 0, None, ahead),
         (half, 3, 1, None, lost),
         (half, 1, 1, Some(2), added),
@@ -166,6 +170,7 @@ fn table_agrees_with_counts() {
             total,
             done,
             current,
+            reviewed: 2,
         };
         assert_eq!(violations_of(&files, Some(coding), None), expected);
     }

@@ -128,6 +128,15 @@ fn add(git: &Git, own_files: &[String]) -> Result<BTreeMap<Vec<u8>, String>, Wor
     }
     let update = "update-index -z --add --remove --replace --stdin";
     git.call(update, &[], &input)?;
+    // The user may track the loop's own files.
+    let tracked = own_files
+        .iter()
+        .map(|path| path.replacen(":(exclude,", ":(", 1));
+    let tracked: Vec<String> = tracked.collect();
+    let tracked: Vec<&str> = tracked.iter().map(String::as_str).collect();
+    if !tracked.is_empty() {
+        git.call("rm --cached -r -f -q --ignore-unmatch --", &tracked, &[])?;
+    }
     Ok(passed_over)
 }
 

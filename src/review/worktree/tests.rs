@@ -63,6 +63,8 @@ fn tree_leaves_out_ours_and_ignored_files() {
     repo.write("reviews/review-1.md", "ours\n");
     repo.write("x.log", "ignored\n");
     assert_eq!(take(), before);
+    repo.git(&["add", "state", "reviews"]);
+    assert_eq!(take(), before, "files of ours may be tracked");
     for neighbour in [
         "state2/x",
         "b/state/x",

@@ -71,15 +71,26 @@ pub(super) fn add_task(call: &Call) -> CommandResult {
         );
         return Err(Failure::refuse(problem, &help));
     }
-    let last = directory.tasks.iter().map(|row| row.id).max();
-    let row = last.map_or(1, |last| last + 1);
+    let last = directory
+        .tasks
+        .iter()
+        .map(|row| row.id)
+        .max()
+        .unwrap_or_default();
+    // Someone may have written its row already.
+    let is_there = held.phase() != Phase::Standalone
+        && directory.active().count() as u64 > held.fields().tasks_total;
+    let row = if is_there { last } else { last + 1 };
     let now = call.take(held, Transition::Add { row })?;
     let id = now.id();
     let total = now.fields().tasks_total;
     let file = Name::Task(row);
-    call.print(&format!(
-        "Plan {id} has {total} tasks now. Write row {row} of tasks.md, pending, and {file}."
-    ))
+    let next = if is_there {
+        "tasks.md has its row already.".to_owned()
+    } else {
+        format!("Write row {row} of tasks.md, pending, and {file}.")
+    };
+    call.print(&format!("Plan {id} has {total} tasks now. {next}"))
 }
 
 /// Removes a task that was cancelled or postponed.

@@ -68,7 +68,8 @@ fn parse_start(call: &Call) -> Result<Start, Failure> {
     loop {
         let (first, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
         let is_option = first.starts_with("--") || first.contains('=');
-        let (name, value) = first.split_once('=').unwrap_or((first, ""));
+        let option = first.to_lowercase();
+        let (name, value) = option.split_once('=').unwrap_or((&option, ""));
         let is_valid = match name.trim_start_matches("--") {
             "max_reviews" | "max-reviews" if is_option => {
                 start.max_reviews = value.parse().ok().filter(|most| *most <= MAX_REVIEWS);
@@ -80,6 +81,7 @@ fn parse_start(call: &Call) -> Result<Start, Failure> {
             }
             _ => {
                 start.description = rest.to_owned();
+                check_options(call, rest)?;
                 return Ok(start);
             }
         };
@@ -92,6 +94,21 @@ fn parse_start(call: &Call) -> Result<Start, Failure> {
         }
         rest = after.trim_start();
     }
+}
+
+/// Refuses a description with an option in it, which would be text.
+fn check_options(call: &Call, description: &str) -> Result<(), Failure> {
+    let is_option = |word: &&str| {
+        let word = word.trim_start_matches(['-', '[', '(']).to_lowercase();
+        let (name, _) = word.split_once(['=', ':']).unwrap_or_default();
+        ["max_reviews", "max-reviews", "tdd"].contains(&name)
+    };
+    let Some(option) = description.split_whitespace().find(is_option) else {
+        return Ok(());
+    };
+    let problem = format!("“{}” is in the description", text::one_line(option, 60));
+    let help = "options go in front of it, each as one word:\n    taskie new-plan max_reviews=4 tdd=true DESCRIPTION";
+    Err(call.usage(problem, help))
 }
 
 /// Makes an id of the first whole words of a description, in ASCII letters.

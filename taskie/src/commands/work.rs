@@ -60,6 +60,11 @@ fn no_task(call: &Call, held: &AnyLoop, directory: &Directory) -> Failure {
         return wrong_phase(call, held);
     }
     let id = held.id();
+    if !directory.has(Name::Tasks) {
+        let problem = format!("plan {id} has no tasks.md yet");
+        let help = format!("nothing was changed; what is next:\n    taskie next {id}");
+        return Failure::refuse(problem, &help);
+    }
     let (found, help) = match &directory.tasks[..] {
         [] => (
             "row that can be read",

@@ -208,8 +208,10 @@ impl Directory {
     }
 }
 
+/// Returns the digest of a text. A box that is ticked or not makes no difference.
 fn digest(text: &str) -> String {
-    sha256(text)[..16].to_owned()
+    let plain = text.replace("[x]", "[ ]").replace("[X]", "[ ]");
+    sha256(plain)[..16].to_owned()
 }
 
 /// Reads a text without its byte order mark, or returns the reason why it cannot be read.

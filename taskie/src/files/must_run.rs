@@ -25,7 +25,7 @@ pub(super) fn commands(bullet: &str) -> Vec<String> {
             }
             Event::Text(part) => text.push_str(&part),
             Event::Code(span) if is_command(&span, &text, follows_command) => {
-                commands.push(span.trim().to_owned());
+                commands.push(without_prompt(&span).to_owned());
                 text.clear();
                 follows_command = true;
             }
@@ -57,12 +57,18 @@ fn is_command(span: &str, text: &str, follows_command: bool) -> bool {
     }
 }
 
-/// Returns the commands of a fence. A comment is no command, and a prompt no part of one.
+/// Returns a command without the prompt of a shell in front.
+fn without_prompt(line: &str) -> &str {
+    let line = line.trim();
+    line.strip_prefix("$ ").unwrap_or(line).trim()
+}
+
+/// Returns the commands of a fence. A comment is no command.
 fn fence_commands(text: &str) -> Vec<String> {
     let joined = text.split("\\\n").map(str::trim);
     let joined = joined.collect::<Vec<_>>().join(" ");
     let lines = joined.lines().map(str::trim);
-    let commands = lines.map(|line| line.strip_prefix("$ ").unwrap_or(line).trim());
+    let commands = lines.map(without_prompt);
     let is_command = |line: &&str| !line.is_empty() && !line.starts_with('#');
     commands.filter(is_command).map(str::to_owned).collect()
 }

@@ -1,5 +1,7 @@
 //! `task-K.md`: subtasks, each with a status and the commands that have to run.
 
+use std::mem;
+
 use clap::ValueEnum;
 use claudex_loop::text;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
@@ -28,8 +30,10 @@ pub enum Status {
 
 /// The names of the bullets that change while a task is done.
 const PROGRESS: [&str; 2] = ["Status", "Git commit hash"];
-/// The name of the bullet with the commands that have to run.
-const MUST_RUN: &str = "Must run commands";
+/// The names of the bullet with the commands that have to run.
+const MUST_RUN: [&str; 3] = ["Must run commands", "Must run command", "Must run"];
+/// The words that begin the heading of a subtask.
+const SUBTASK: [&str; 2] = ["subtask", "sub-task"];
 /// The characters around the name of a bullet: its mark, its checkbox, and those of bold text.
 const MARKS: &str = "-*+_ []xX.)0123456789";
 
@@ -54,6 +58,12 @@ pub struct Subtask {
 }
 
 impl Subtask {
+    /// Returns the word of its status.
+    pub fn status_name(&self) -> String {
+        let value = self.status.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
     /// Returns the status of a subtask of a task, as the bullets have it.
     fn read_status(&self, task: u64) -> Result<Status, String> {
         let Some(number) = subtask_number(&self.heading, task) else {
@@ -111,6 +121,12 @@ impl TaskFile {
         subtasks.any(|one| one.status != Status::Pending)
     }
 
+    /// Returns the first subtask that is not completed.
+    pub fn open_subtask(&self) -> Option<&Subtask> {
+        let mut subtasks = self.subtasks.iter();
+        subtasks.find(|one| one.status != Status::Completed)
+    }
+
     /// Returns whether all subtasks are completed.
     pub fn is_completed(&self) -> bool {
         self.completed() == self.subtasks.len()
@@ -133,8 +149,9 @@ impl TaskFile {
     /// Returns the commands that have to run, in the order of the file.
     pub fn must_run(&self) -> impl Iterator<Item = String> {
         let bullets = self.subtasks.iter().flat_map(|one| &one.bullets);
-        let must_run = bullets.filter(|bullet| value(bullet, MUST_RUN).is_some());
-        must_run.flat_map(|bullet| commands(bullet))
+        bullets
+            .filter(|bullet| is_must_run(bullet))
+            .flat_map(|bullet| commands(bullet))
     }
 }
 
@@ -145,23 +162,48 @@ fn value<'b>(bullet: &'b str, name: &str) -> Option<&'b str> {
     let name_part = before.split(" (").next().unwrap_or(before);
     let own_name = name_part
         .trim_matches(|c| MARKS.contains(c))
-        .replace('-', " ");
+        .replace(['-', '\u{2011}'], " ");
     let is_named = own_name.eq_ignore_ascii_case(name);
     is_named.then(|| value.trim_matches(|c: char| c.is_whitespace() || "*_`".contains(c)))
 }
 
-/// Returns the text after one of these words at the beginning of a heading.
+fn is_must_run(bullet: &str) -> bool {
+    MUST_RUN.iter().any(|name| value(bullet, name).is_some())
+}
+
+/// Puts the items below `Must-run commands:` into one bullet with it.
+fn join_must_run(bullets: Vec<String>) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::new();
+    for bullet in bullets {
+        let begins_code = bullet
+            .trim_start_matches(|c| MARKS.contains(c))
+            .starts_with('`');
+        match joined.last_mut() {
+            Some(above) if begins_code && is_must_run(above) => above.extend(["\n\n", &bullet]),
+            _ => joined.push(bullet),
+        }
+    }
+    joined
+}
+
+/// Returns the text after one of these words at the beginning of a heading, behind a sign or a word
+/// such as `Optional:`.
 fn after_word<'h>(heading: &'h str, words: &[&str]) -> Option<&'h str> {
-    let (word, rest) = heading.split_once(' ')?;
-    words
-        .contains(&word.to_lowercase().as_str())
-        .then_some(rest)
+    let texts = [
+        Some(heading),
+        heading.split_once(": ").map(|(_, text)| text),
+    ];
+    texts.into_iter().flatten().find_map(|text| {
+        let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
+        let (word, rest) = text.split_once(' ')?;
+        words.contains(&&*word.to_lowercase()).then_some(rest)
+    })
 }
 
 /// Returns whether a bullet is a subtask without a heading: `- [ ] Subtask 1.2: title`.
 fn begins_subtask(bullet: &str) -> bool {
     let text = bullet.trim_start_matches(|c| MARKS.contains(c));
-    let title = after_word(text, &["subtask", "sub-task"]);
+    let title = after_word(text, &SUBTASK);
     let number = title.and_then(|title| title.split_once(':'));
     number.is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit() || b == b'.'))
 }
@@ -180,7 +222,14 @@ fn subtask_number(heading: &str, task: u64) -> Option<u64> {
 /// with a number of this task: if there are subtasks by the word, only those with a status.
 fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
     let line_at = line_counter(text);
-    let mut sections: Vec<Subtask> = Vec::new();
+    let section = |line| Subtask {
+        line,
+        heading: String::new(),
+        status: Status::Pending,
+        bullets: Vec::new(),
+    };
+    // The text above the first heading is a section, too.
+    let mut sections = vec![section(1)];
     let mut is_heading = false;
     // The number of open items and quotes. Only text outside of them counts.
     let mut depth = 0_usize;
@@ -188,12 +237,7 @@ fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
         match (event, sections.last_mut()) {
             (Event::Start(Tag::Heading { .. }), _) if depth == 0 => {
                 is_heading = true;
-                sections.push(Subtask {
-                    line: line_at(at.start),
-                    heading: String::new(),
-                    status: Status::Pending,
-                    bullets: Vec::new(),
-                });
+                sections.push(section(line_at(at.start)));
             }
             (Event::End(TagEnd::Heading(_)), _) => is_heading = false,
             (Event::Text(part) | Event::Code(part), Some(section)) if is_heading => {
@@ -217,27 +261,45 @@ fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
             _ => {}
         }
     }
-    let has_word =
-        |section: &Subtask| after_word(&section.heading, &["subtask", "sub-task"]).is_some();
-    let has_words = sections.iter().any(has_word);
+    for section in &mut sections {
+        section.bullets = join_must_run(mem::take(&mut section.bullets));
+    }
+    let has_number = |section: &Subtask| subtask_number(&section.heading, task).is_some();
+    let has_word = |section: &Subtask| after_word(&section.heading, &SUBTASK).is_some();
+    let has_words = sections.iter().any(|one| has_word(one) && has_number(one));
     let has_status = |section: &Subtask| {
         let mut bullets = section.bullets.iter();
         bullets.any(|bullet| value(bullet, "Status").is_some())
     };
-    let is_subtask = |section: &Subtask| {
-        let has_number = subtask_number(&section.heading, task).is_some();
-        has_word(section) || has_number && (!has_words || has_status(section))
+    let is_subtask = |section: &Subtask| match (has_word(section), has_number(section)) {
+        (true, true) => true,
+        // `Subtask overview` is none, beside others with a number.
+        (true, false) => !has_words || has_status(section),
+        (false, true) => !has_words || has_status(section),
+        (false, false) => false,
     };
     let mut subtasks: Vec<Subtask> = Vec::new();
+    let mut must_run: Vec<String> = Vec::new();
     for section in sections {
         if is_subtask(&section) {
             subtasks.push(section);
-        } else if let Some(above) = subtasks.last_mut() {
-            // `#### Must-run commands` is a bullet that is written as a heading.
-            let bullet = format!("{}:\n\n{}", section.heading, section.bullets.join("\n"));
-            let is_bullet = value(&bullet, MUST_RUN).is_some();
-            above.bullets.extend(is_bullet.then_some(bullet));
+            continue;
         }
+        // `#### Must-run commands` is a bullet that is written as a heading.
+        let heading = format!("{}:\n\n{}", section.heading, section.bullets.join("\n"));
+        let bullets = if is_must_run(&heading) {
+            vec![heading]
+        } else {
+            section.bullets
+        };
+        let found = bullets.into_iter().filter(|bullet| is_must_run(bullet));
+        match subtasks.last_mut() {
+            Some(above) => above.bullets.extend(found),
+            None => must_run.extend(found),
+        }
+    }
+    if let Some(first) = subtasks.first_mut() {
+        first.bullets.extend(must_run);
     }
     subtasks
 }

@@ -50,7 +50,9 @@ impl Row {
 pub(super) fn parse_tasks(text: &str, report: Report<'_>) -> Vec<Row> {
     let lines = table_lines(text);
     let Some(first) = lines.first() else {
-        let problem = format!("it has no table; write one with the columns {HEADER}");
+        let problem = format!(
+            "it has no table; write one, not in a code fence, with the columns {HEADER} and a line | --- | below them"
+        );
         report(None, problem);
         return Vec::new();
     };

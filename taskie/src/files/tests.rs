@@ -150,10 +150,39 @@ fn must_run_commands_are_spans_and_fences_only() {
 }
 
 #[test]
+fn must_run_commands_are_found_in_any_place() {
+    let subtask = "### Subtask 2.1: a\n- **Status**: pending\n";
+    for text in [
+        format!("{subtask}\n**Must-run commands:**\n\n- `make`\n- `make check`\n"),
+        format!("{subtask}- **Must-run commands**:\n- `make`\n- `make check`\n- **Notes**: `x`\n"),
+        format!("{subtask}- **Must-run command**: `make`, `make check`\n"),
+        format!("{subtask}- **Must\u{2011}run**: `$ make`, `make check`\n"),
+        format!("**Must-run commands**: `make`, `make check`\n\n{subtask}"),
+        format!("# Task 2\n\n## Must-run commands\n\n- `make`\n- `make check`\n\n{subtask}"),
+    ] {
+        let commands: Vec<String> = parse_task(&text).must_run().collect();
+        assert_eq!(commands, ["make", "make check"], "{text}");
+    }
+}
+
+#[test]
+fn ticked_box_is_no_change_of_a_task() {
+    let text =
+        "### Subtask 2.1: a\n- **Status**: pending\n- **Acceptance criteria**:\n  - [ ] one\n";
+    let digest = |text: &str| parse_task(text).digest();
+    assert_eq!(digest(text), digest(&text.replace("[ ]", "[x]")));
+    assert_ne!(digest(text), digest(&text.replace("one", "two")));
+}
+
+#[test]
 fn headings_of_any_level_are_subtasks() {
     let text = "# Task 2: all\n\n## Subtasks\n\n## Subtask 2.1: high\n- **Status**: pending\n\n\
                 #### Subtask 2.2\n- **Status**: pending\n\n### Subtask 2.3 – dash\n- **Status**: completed\n";
     assert_eq!(parse_task(text).subtasks.len(), 3);
+    let text = "## Subtask overview\n\n### Subtask 2.1: a\n- **Status**: pending\n\n\
+                ### ⚠️ Subtask 2.2: b\n- **Status**: pending\n\n### Optional: Subtask 2.3\n- **Status**: pending\n\n\
+                ### [ ] Subtask 2.4: d\n- **Status**: pending\n";
+    assert_eq!(parse_task(text).subtasks.len(), 4);
 }
 
 #[test]

@@ -12,7 +12,10 @@ fn done_row_with_open_subtasks_is_under_way() {
     project.write(ID, "task-2.md", &task_file(2, "awaiting-review"));
     has(&project.blocks(), "do task 2");
     let refusal = project.agent(&["advance", "code-review"]).refusal();
-    has(&refusal, "complete all subtasks of a task");
+    has(
+        &refusal,
+        "“Subtask 2.1: all of it” is awaiting-review; complete it",
+    );
     let next = project.person(&["next", ID]).done();
     has(&next, "do task 2 with all of its subtasks (C20: its row");
     project.write(ID, "task-2.md", &task_file(2, "completed"));

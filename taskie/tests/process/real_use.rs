@@ -262,12 +262,82 @@ fn task_changed_after_its_pass_is_reviewed_again() {
     project.tasks(ID, 2, 1);
     let task = task_file(1, "completed").replace("test -e README.md", "true");
     project.write(ID, "task-1.md", &task);
-    has(&project.blocks(), "changed after it passed its review");
+    has(
+        &project.blocks(),
+        "task-1.md changed after it passed its review",
+    );
     assert_eq!(next_phase(&project), "tasks-review");
     project.review(None).done();
     project.ends();
     has(&project.blocks(), "taskie review billing");
     assert_eq!(next_phase(&project), "code-review");
+}
+
+#[test]
+fn plan_that_keeps_changing_asks_the_user() {
+    let project = at_task();
+    project.tasks(ID, 2, 1);
+    let change = |text: &str| {
+        let task = task_file(1, "completed").replace("test -e README.md", text);
+        project.write(ID, "task-1.md", &task);
+    };
+    for time in 0..10 {
+        change(&format!("echo {time}"));
+        pass(&project);
+    }
+    change("true");
+    has(&project.blocks(), "/taskie:resume billing");
+    let next = project.person(&["next", ID]).done();
+    has(
+        &next,
+        "ask the user to have the plan and its tasks reviewed again",
+    );
+    has(&next, "taskie resume billing");
+    project.person(&["resume", ID]).done();
+    pass(&project);
+    project.blocks();
+    assert_eq!(next_phase(&project), "code-review");
+}
+
+#[test]
+fn tracked_files_of_the_plan_are_no_changes() {
+    let project = at_task();
+    project.tasks(ID, 2, 1);
+    project.blocks();
+    project.review(None).done();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        assert!(
+            git.args(arguments)
+                .current_dir(&project.root)
+                .status()
+                .unwrap()
+                .success()
+        );
+    };
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "the review"]);
+    project.ends();
+    assert_eq!(next_phase(&project), "complete-task");
+}
+
+#[test]
+fn rows_may_change_while_the_tasks_are_reviewed() {
+    let project = planned(1);
+    pass(&project);
+    project.tasks(ID, 2, 0);
+    project.blocks();
+    project.tasks(ID, 3, 0);
+    project.review(None).done();
+    project.ends();
+    project.person(&["check", ID]).done();
+    project.tasks(ID, 4, 0);
+    has(&project.blocks(), "ask the user to run /taskie:add-task");
+    has(
+        &project.person(&["add-task", ID]).done(),
+        "has 4 tasks now. tasks.md has its row already.",
+    );
+    project.person(&["check", ID]).done();
 }
 
 #[test]

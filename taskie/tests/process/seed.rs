@@ -131,7 +131,7 @@ fn issue_5_plan_starts_with_its_own_limit() {
     for (words, most, tdd) in [
         ("one", 8, false),
         ("--max-reviews=4 one", 4, false),
-        ("tdd=true max_reviews=0 one", 0, true),
+        ("TDD=true Max_reviews=0 one", 0, true),
     ] {
         let project = Project::new();
         project.slash("new-plan", words).done();
@@ -149,6 +149,8 @@ fn issue_5_plan_starts_with_its_own_limit() {
         "tdd=maybe one",
         "--tdd one",
         "max_reviews=3",
+        "one max_reviews=3",
+        "one [tdd: true]",
         "",
     ] {
         let refusal = project.slash("new-plan", wrong).0;
