@@ -44,7 +44,7 @@ pub(super) fn plan_caveats(held: &AnyLoop) -> Vec<String> {
     };
     for (round, run) in &verdicts {
         let counts = run.counts().unwrap_or_default();
-        if counts.blocking(Severity::Medium) > 0 && run.began.subject == clean.began.subject {
+        if counts.at_least(Severity::Medium) > 0 && run.began.subject == clean.began.subject {
             let persona = text::one_line(&run.began.persona, 100);
             caveats.push(format!(
                 "Round {round} ({persona}) found {counts}; {unchanged} since, so they are open."

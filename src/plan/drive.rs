@@ -48,7 +48,7 @@ const MAX_SHOWN_FINDINGS: usize = 20;
 pub(super) struct Driver<'d> {
     pub(super) program: &'d Program,
     pub(super) settings: Settings,
-    /// The reviewer, and those that replace it. Their time limits also apply to the drafter.
+    /// The reviewer, and those that replace it. The limits of the first one also apply to the drafter.
     reviewers: Vec<Reviewer>,
     arguments: &'d RunArgs,
     console: Console,
@@ -250,7 +250,7 @@ impl<'d> Driver<'d> {
         let raw = held.raw();
         let store = raw.store();
         let id = held.id();
-        let is_reviewed = matches!(held.phase(), Phase::Summarizing | Phase::Done);
+        let is_reviewed = caveats::is_closing(held);
         let (ending, exit) = match held.fields().decision_signal {
             _ if !is_reviewed => ("reviewer-failed", Exit::Reviewer),
             DecisionSignal::NoMaterialFindings => ("complete", Exit::Complete),

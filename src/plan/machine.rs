@@ -100,6 +100,7 @@ fn display_name(file: &Utf8Path) -> String {
     text::pasteable(&text::printable(file))
 }
 
+/// Returns the schema of the value at `@` in a file, from the values that the model refuses there.
 fn schema_at(file: &str) -> Value {
     let at = |value: &str| schema_at(&file.replace('@', value));
     let table = |keys: Vec<String>| {

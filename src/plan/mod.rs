@@ -109,7 +109,7 @@ impl Extension for PlanLoop {
         Ok(at_end.into_iter().collect())
     }
 
-    fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
+    fn after_review(&self, held: &dyn LoopHandle) -> Vec<String> {
         report::after_review(held.typed())
     }
 

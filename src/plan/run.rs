@@ -13,7 +13,7 @@ use claudex_loop::store::OrIo as _;
 use claudex_loop::{Actor, LoopId, Store, text};
 
 use super::drive::Driver;
-use super::start::{self, PLAN, parse_rounds};
+use super::start::{self, parse_rounds};
 use super::typestate::Transition;
 use super::{AnyLoop, INFO, Mode, Phase, belongs_to_run, reviews_changes};
 
@@ -95,7 +95,7 @@ pub(super) fn command() -> Command {
 /// Adds the flags of `--changes` to `review`.
 pub(super) fn review_arguments(review: Command) -> Command {
     ChangesArgs::augment_args(review)
-        .mut_arg(start::BASE, start::base)
+        .mut_arg(start::BASE, start::with_base)
         .after_help(
             "Exit codes: 0 complete, 5 the reviewer could not run;\n            \
              with --changes also 4 findings are open, 6 another loop is active",
@@ -108,7 +108,7 @@ pub(super) fn run(program: &Program, matches: &ArgMatches) -> CommandResult {
         let (held, _lock) = reopen(id)?;
         return Driver::new(program, held.raw().store().root(), &arguments)?.drive(held);
     }
-    let plan = arguments.plan.as_deref().unwrap_or(PLAN.into());
+    let plan = arguments.plan.as_deref().expect("clap requires it");
     let (plan, topic) = start::read_plan(&loops::current_folder()?, plan)?;
     let mut fields = vec![
         ("topic", topic.into()),
@@ -243,10 +243,9 @@ fn reopen(id: &str) -> Result<(AnyLoop, Lock), Failure> {
     Ok((open(&store, Actor::Hook)?, lock))
 }
 
-/// Returns whether a loop reviews changes, is not over, and belongs to no session.
+/// Returns whether a loop reviews changes and belongs to no session.
 fn is_unowned_review(held: &AnyLoop) -> bool {
-    let is_unowned = loops::owner(held.raw()).is_none();
-    is_unowned && reviews_changes(held.raw()) && !held.phase().is_terminal()
+    loops::owner(held.raw()).is_none() && reviews_changes(held.raw())
 }
 
 /// Returns the next action in a loop that is driven from a terminal and is not being reviewed.

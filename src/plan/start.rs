@@ -21,7 +21,7 @@ use super::drive::Driver;
 use super::{AnyLoop, INFO, Mode, run};
 
 /// The default name of the plan's file.
-pub(super) const PLAN: &str = "PLAN.md";
+const PLAN: &str = "PLAN.md";
 
 /// The field of the base, and its flag in review mode.
 pub(super) const BASE: &str = "base";
@@ -64,7 +64,7 @@ fn with_flags(command: Command, mode: Mode) -> Command {
         .mut_arg("interview_used", |arg| arg.long("interviewed"))
         .mut_arg("subject", |arg| arg.long("plan").help(plan))
         .mut_arg("continues", |arg| arg.long("continue").value_name("LOOP"))
-        .mut_arg(BASE, base)
+        .mut_arg(BASE, with_base)
         // The start itself sets it.
         .mut_arg("subject_before", |arg| arg.hide(true))
         .arg(
@@ -85,7 +85,7 @@ fn with_rounds(arg: Arg) -> Arg {
         .allow_hyphen_values(true)
 }
 
-pub(super) fn base(arg: Arg) -> Arg {
+pub(super) fn with_base(arg: Arg) -> Arg {
     let help = "Compare with where the branch left REV [default: the branch with the fewest commits since]";
     arg.long(BASE).value_name("REV").help(help)
 }
@@ -243,7 +243,7 @@ pub(super) fn begin(
     })?;
     let id = held.raw().id();
     let lock = run::lock(&store, id)?;
-    // The user starts a loop. The Stop hook makes all later changes.
+    // The user starts the loop. The driver makes all later changes, as the hook.
     let held = AnyLoop::open(&store, id, Actor::Hook).map_err(Failure::internal)?;
     Ok((held, lock))
 }

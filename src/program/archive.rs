@@ -13,7 +13,7 @@ use crate::text;
 const MAX_NAMED_LOOPS: usize = 10;
 
 pub(super) fn archive(info: &ProgramInfo, id: Option<&str>) -> CommandResult {
-    loops::person_only(info, "archive", id)?;
+    loops::check_person(info, "archive", id)?;
     let (store, id) = loops::find(info, id)?;
     move_to_archive(&store, &id, "archived by the user")?;
     let resume = info.command(&format!("resume {id}"));
@@ -49,7 +49,7 @@ pub(super) fn sweep(info: &'static ProgramInfo) -> CommandResult {
 }
 
 pub(super) fn rollback(info: &ProgramInfo, yes: bool) -> CommandResult {
-    loops::person_only(info, "rollback", None)?;
+    loops::check_person(info, "rollback", None)?;
     let program = info.program;
     let folders = StateFolders::find_in_project(info.state)?;
     let mut loops = folders.list(|store| store.list().collect());

@@ -7,7 +7,7 @@ use clap::builder::{
 use clap::{Arg, Args, Subcommand, value_parser};
 use serde_json::Value as Json;
 
-use super::settings::{MAX_FAILURES, MAX_ROUNDS, MAX_ROUNDS_LIMIT};
+use super::settings::{FAILURES_FIELD, MAX_ROUNDS_LIMIT, ROUNDS_FIELD};
 use crate::machine::table::FieldKind;
 use crate::store::MAX_COUNT;
 
@@ -36,7 +36,7 @@ pub(super) fn flag(name: &'static str, doc: &str, kind: FieldKind) -> Arg {
     match kind {
         FieldKind::Count => {
             let counts = match name {
-                MAX_ROUNDS | MAX_FAILURES => 1..=MAX_ROUNDS_LIMIT,
+                ROUNDS_FIELD | FAILURES_FIELD => 1..=MAX_ROUNDS_LIMIT,
                 _ => 0..=MAX_COUNT,
             };
             let counts = value_parser!(u64).range(counts);
@@ -80,7 +80,7 @@ pub(super) enum Command {
         format: String,
     },
     /// Review the round that a loop is in, or follow its review
-    Review(Review),
+    Review(ReviewArgs),
     /// Run the commands that verify the work
     ///
     /// Those that your configuration names or allows (`allow_commands`) run.
@@ -158,7 +158,7 @@ pub(super) enum Command {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Review {
+pub(super) struct ReviewArgs {
     /// The loop [default: the active one]
     #[arg(value_name = "LOOP")]
     pub(super) id: Option<String>,

@@ -149,8 +149,16 @@ pub(super) fn shows_loops(command: &str) -> bool {
 
 /// Returns whether a command needs usable loops. Each `state` helper checks that.
 pub(super) fn needs_loops(command: &str) -> bool {
-    let set_up = "personas doctor config hooks plugin statusline state";
-    set_up.split(' ').all(|other| other != command)
+    let set_up = [
+        "personas",
+        "doctor",
+        "config",
+        "hooks",
+        "plugin",
+        "statusline",
+        "state",
+    ];
+    !set_up.contains(&command)
 }
 
 pub(super) fn asks(table: &Table) -> bool {

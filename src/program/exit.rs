@@ -144,7 +144,7 @@ fn printable(text: impl Display) -> String {
 /// Prints clap's message. Help and version are not errors; everything else is bad usage.
 pub fn bad_usage(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
-        out::check(error.print());
+        out::keep_failure(error.print());
         return Exit::Complete;
     }
     out::note(error.render().to_string().trim_end());

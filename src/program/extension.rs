@@ -63,7 +63,7 @@ pub trait Extension {
     }
 
     /// Does the work after a review with a verdict. Returns lines to print below the findings.
-    fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
+    fn after_review(&self, held: &dyn LoopHandle) -> Vec<String> {
         Vec::new()
     }
 

@@ -24,7 +24,7 @@ pub fn import(
 ) -> CommandResult {
     let info = program.info;
     let caller = Caller::from_env();
-    loops::person_only(info, command, None)?;
+    loops::check_person(info, command, None)?;
     let refused = |why: String, help: &str| {
         let message = format!("cannot import {}: {why}", text::printable(file));
         Failure::refuse(message, help)

@@ -18,7 +18,7 @@ const MAX_LINE_CHARS: usize = 300;
 pub use super::locate::current_folder;
 
 /// Checks that every state folder above can be used. Otherwise loops in it would be overlooked.
-pub(super) fn all_usable(info: &ProgramInfo) -> Result<(), Failure> {
+pub(super) fn check_folders(info: &ProgramInfo) -> Result<(), Failure> {
     let refusal = StateFolders::find_here(info.state)?.refusal();
     refusal.map_or(Ok(()), |error| Err(Failure::refusal(error)))
 }
@@ -121,7 +121,7 @@ pub fn find_or_newest(info: &ProgramInfo, id: Option<&str>) -> Result<(Store, Lo
 ///
 /// # Errors
 /// Returns an error if the call comes from an agent.
-pub fn person_only(info: &ProgramInfo, name: &str, id: Option<&str>) -> Result<(), Failure> {
+pub fn check_person(info: &ProgramInfo, name: &str, id: Option<&str>) -> Result<(), Failure> {
     let actor = Caller::from_env().actor();
     if actor == Actor::Person {
         return Ok(());

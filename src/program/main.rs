@@ -34,7 +34,7 @@ impl Program {
             return exit.into();
         }
         out::disable_color_inside_client();
-        // Before any call of git.
+        // Keeps the user's variables for all child processes, so before any call of git.
         settings::call_environment(self.info, None);
         let ended = match slash_arguments::parse(&self, &words) {
             Some(typed) => typed.and_then(|matches| dispatch(&self, &matches)),
@@ -75,7 +75,7 @@ fn dispatch(program: &Program, matches: &ArgMatches) -> CommandResult {
     };
     let needs_loops = command_line::needs_loops(name);
     if needs_loops && !command_line::shows_loops(name) {
-        verbs::outside_reviewer(name)?;
+        verbs::check_outside_reviewer(name)?;
     }
     if let Some(result) = program.extension.run(program, name, arguments) {
         return result;
@@ -84,7 +84,7 @@ fn dispatch(program: &Program, matches: &ArgMatches) -> CommandResult {
         return start::begin(program, arguments);
     }
     if needs_loops {
-        loops::all_usable(info)?;
+        loops::check_folders(info)?;
     }
     if let Some(edge) = verbs::find(info.table, name) {
         return verbs::run(program, &edge, arguments);

@@ -11,8 +11,9 @@ use super::locate::is_for_any_session;
 use super::{loops, rounds};
 use crate::behaviours::loop_message::{self, AvailableVerb};
 use crate::behaviours::observe::require_file;
-use crate::machine::LoopHandle;
-use crate::machine::{Actor, EdgeAt, LoopFacts as _, PhaseDeclaration as _, Raw, Requirement};
+use crate::machine::{
+    Actor, EdgeAt, LoopFacts as _, LoopHandle, PhaseDeclaration as _, Raw, Requirement,
+};
 use crate::message::{Message, Render as _};
 use crate::review::ReviewSpec;
 use crate::review::evidence::Round;

@@ -21,7 +21,7 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 static FAILURE: OnceLock<io::Error> = OnceLock::new();
 
 /// Keeps a failure to write to stdout. A reader that has closed its pipe wants no more.
-pub(super) fn check(written: io::Result<()>) {
+pub(super) fn keep_failure(written: io::Result<()>) {
     if let Err(error) = written
         && error.kind() != io::ErrorKind::BrokenPipe
     {
@@ -52,7 +52,7 @@ pub fn emphasize(text: &str, word: &str, style: Style) {
     if !word.is_empty() {
         text = text.replacen(word, &format!("{style}{word}{style:#}"), 1);
     }
-    check(writeln!(anstream::stdout().lock(), "{text}"));
+    keep_failure(writeln!(anstream::stdout().lock(), "{text}"));
 }
 
 /// Prints a value on stdout byte for byte, for a script, or cleaned for a terminal.
@@ -60,14 +60,14 @@ pub fn exact(value: &str) {
     if io::stdout().is_terminal() {
         return line(value);
     }
-    check(writeln!(io::stdout().lock(), "{value}"));
+    keep_failure(writeln!(io::stdout().lock(), "{value}"));
 }
 
 /// Prints cleaned text on stdout without adding a line end: a file, or instructions for an agent.
 pub fn text(text: &str) {
     let mut stdout = io::stdout().lock();
-    check(stdout.write_all(text::strip_hidden(text).as_bytes()));
-    check(stdout.flush());
+    keep_failure(stdout.write_all(text::strip_hidden(text).as_bytes()));
+    keep_failure(stdout.flush());
 }
 
 /// Prints a note on stderr, in which nothing runs when it is pasted between a shell's quotes.

@@ -18,7 +18,7 @@ use crate::text;
 /// it is open, and takes it over into the caller's session.
 pub(super) fn resume(program: &Program, id: Option<&str>) -> CommandResult {
     let info = program.info;
-    loops::person_only(info, "resume", id)?;
+    loops::check_person(info, "resume", id)?;
     let (store, id) = loops::find(info, id)?;
     let settings = loops::settings(info, store.root(), None)?;
     let was_archived = bring_back(program, &store, &id)?;
@@ -27,14 +27,14 @@ pub(super) fn resume(program: &Program, id: Option<&str>) -> CommandResult {
         out::line("It is over, so nothing continues it.");
         return Ok(Exit::Complete);
     }
-    store.pause(&id, false).map_err(Failure::internal)?;
+    store.set_paused(&id, false).map_err(Failure::internal)?;
     program.prepare(&*held, &settings, Actor::Person);
 
     let is_for_any = is_for_any_session(info.table, held.raw().phase());
     let mut edges = info.table.edges_at("resume", held.raw().phase());
-    let is_taken = held.raw().phase_info().terminal || edges.next().is_some();
+    let must_take = held.raw().phase_info().terminal || edges.next().is_some();
     let held = match verbs::parse(info.table, "resume", Vec::new()) {
-        Ok(verb) if is_taken => verbs::take(program, verb, held)?,
+        Ok(verb) if must_take => verbs::take(program, verb, held)?,
         _ => held,
     };
     let raw = held.raw();
@@ -64,10 +64,10 @@ pub(super) fn resume(program: &Program, id: Option<&str>) -> CommandResult {
 
 pub(super) fn pause(program: &Program, id: Option<&str>) -> CommandResult {
     let info = program.info;
-    loops::person_only(info, "pause", id)?;
+    loops::check_person(info, "pause", id)?;
     let (store, id) = loops::find(info, id)?;
     loops::check_active(loops::open(program, &store, &id, Actor::Person)?.raw())?;
-    store.pause(&id, true).map_err(Failure::internal)?;
+    store.set_paused(&id, true).map_err(Failure::internal)?;
     store.log(&format!("{id} paused by the user"));
     let resume = info.command(&format!("resume {id}"));
     let line = format!("Loop {id} is paused: no stop drives it. To continue it:{resume}");
@@ -126,7 +126,7 @@ fn bring_back(program: &Program, store: &Store, id: &LoopId) -> Result<bool, Fai
 /// Takes a loop over. Asks first if another session may use it, but not after a slash command.
 pub(super) fn adopt(program: &Program, id: Option<&str>, yes: bool) -> CommandResult {
     let info = program.info;
-    loops::person_only(info, "adopt", id)?;
+    loops::check_person(info, "adopt", id)?;
     let is_named = id.is_some();
     let (store, id) = match id {
         None => loops::find_active(info)?,
@@ -136,9 +136,8 @@ pub(super) fn adopt(program: &Program, id: Option<&str>, yes: bool) -> CommandRe
         check_consent(info, &id)?;
     }
     // A loop that is not the user's is refused below without its name.
-    let taken_over = || store.take_over(&id, &Actor::Person.to_string());
     let failed = |error: StoreError| open_error::failure(info, error.into());
-    if is_named && taken_over().map_err(failed)? {
+    if is_named && store.take_over(&id).map_err(failed)? {
         store.log(&format!("{id} taken over by the user"));
         let root = store.root();
         out::line(&format!("Loop {id} was taken over: it belongs to {root}."));

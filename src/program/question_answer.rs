@@ -45,7 +45,7 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
 
 /// `answer`: takes the answer that the user typed in a terminal.
 pub(super) fn run(program: &Program, id: Option<&str>, label: &str) -> CommandResult {
-    loops::person_only(program.info, "answer", id)?;
+    loops::check_person(program.info, "answer", id)?;
     let held = loops::open_found(program, id)?;
     let id = held.raw().id().clone();
     let unchanged = next_action::unchanged(held.raw());
@@ -145,7 +145,7 @@ fn take(
             chosen.transition,
             phase.name,
         ))),
-        instruction: instruction.filter(|_| !phase.terminal),
+        instruction,
         user_note: (!repairs.is_empty()).then(|| info.line(&format!("loop {id}: {repairs}"))),
         ..HookOutput::default()
     }))

@@ -1,12 +1,13 @@
 //! The commands `review` (a round of a loop) and `verify` (commands that verify the work).
 
 use super::app::Program;
+use super::arguments::ReviewArgs;
 use super::caller::Caller;
 use super::console::Console;
 use super::exit::{CommandResult, Exit, Failure};
 use super::info::ProgramInfo;
 use super::settings::Settings;
-use super::{arguments, attempts, loops, next_action, open_error, out, reviewers, rounds};
+use super::{attempts, loops, next_action, open_error, out, reviewers, rounds};
 use crate::behaviours::verify;
 use crate::machine::{Actor, LoopFacts as _, LoopHandle, PersonaInfo, PhaseDeclaration as _, Raw};
 use crate::review::ReviewSpec;
@@ -25,7 +26,7 @@ const FOLLOWED_LINES: usize = 20;
 /// The most characters of findings to print: a client shows an agent about 30,000 of all output.
 const MAX_PRINTED_CHARS: usize = 20_000;
 
-pub(super) fn review(program: &Program, arguments: &arguments::Review) -> CommandResult {
+pub(super) fn review(program: &Program, arguments: &ReviewArgs) -> CommandResult {
     let info = program.info;
     let (store, id) = loops::find(info, arguments.id.as_deref())?;
     let actor = Caller::from_env().actor();
@@ -119,7 +120,7 @@ impl Review<'_> {
             return Ok(Exit::Reviewer);
         }
         self.print_findings(run);
-        let more = self.program.extension.reviewed(self.held);
+        let more = self.program.extension.after_review(self.held);
         if !more.is_empty() {
             out::line("");
         }

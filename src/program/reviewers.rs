@@ -1,6 +1,6 @@
 //! The choice of a reviewer by its name, from `--reviewer` or the settings.
 //!
-//! `auto` is the first of [`AUTO`] that is installed, else `lint`. If it cannot run, the next
+//! `auto` is the first of [`CLIENTS`] that is installed, else `lint`. If it cannot run, the next
 //! installed client replaces it. The choice is always shown.
 
 use camino::Utf8Path;
@@ -9,14 +9,14 @@ use crate::machine::Raw;
 use crate::process::environment::find_installed;
 use crate::process::limits::Limits;
 use crate::program::exit::{Exit, Failure};
-use crate::program::settings::Settings;
+use crate::program::settings::{AUTO, Settings};
 use crate::review::ReviewSpec;
 use crate::review::reviewer::Reviewer;
 use crate::review::settings::{ReviewerKind, ReviewerSettings};
 use crate::text;
 
 /// The reviewers that `auto` tries, in this order.
-pub const AUTO: [&str; 2] = ["codex", "claude"];
+const CLIENTS: [&str; 2] = ["codex", "claude"];
 
 /// Returns the reviewer and model that a loop's phase prefers in its round.
 fn preferred(raw: &Raw, spec: &ReviewSpec) -> Option<(String, Option<String>)> {
@@ -40,13 +40,13 @@ pub fn choose(
     root: &Utf8Path,
 ) -> Result<Vec<Reviewer>, Failure> {
     let name = name.unwrap_or(&settings.reviewer).trim();
-    let is_auto = name == "auto";
+    let is_auto = name == AUTO;
     let review = review.filter(|_| is_auto);
     let preferred = review.and_then(|(raw, spec)| preferred(raw, spec));
     let first = preferred.as_ref().map(|(name, _)| name.as_str());
     let mut names = vec![name];
     if is_auto {
-        let others = AUTO.into_iter().filter(|name| Some(*name) != first);
+        let others = CLIENTS.into_iter().filter(|name| Some(*name) != first);
         names = first.into_iter().chain(others).collect();
         names.retain(|name| {
             let reviewer = settings.reviewers.get(*name);
@@ -56,7 +56,7 @@ pub fn choose(
             names.push("lint");
         }
     }
-    let clients = names.into_iter().map(|name| {
+    let reviewers = names.into_iter().map(|name| {
         let Some(reviewer) = settings.reviewers.get(name) else {
             let problem = settings.unknown_reviewer(name);
             let (message, help) = problem.split_once('\n').unwrap_or_default();
@@ -86,7 +86,7 @@ pub fn choose(
             settings: reviewer,
         })
     });
-    clients.collect()
+    reviewers.collect()
 }
 
 /// Returns whether a reviewer is installed outside of the project. It may not be logged in.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize as _, Serialize};
 
-use super::settings::MAX_ROUNDS;
+use super::settings::ROUNDS_FIELD;
 use crate::machine::{EdgeAt, EvidenceRecord, PhaseDeclaration as _, Raw, Table};
 use crate::review::answer;
 use crate::review::evidence::Round;
@@ -49,10 +49,10 @@ pub fn name(raw: &Raw, spec: &ReviewSpec) -> String {
 /// Returns the round's name, with the last round if the machine has it: `round 2 of 3`.
 pub fn full_name(raw: &Raw, spec: &ReviewSpec) -> String {
     let name = name(raw, spec);
-    if spec.is_numbered() || raw.table().state.field(MAX_ROUNDS).is_none() {
+    if spec.is_numbered() || raw.table().state.field(ROUNDS_FIELD).is_none() {
         return name;
     }
-    format!("{name} of {}", raw.count(MAX_ROUNDS))
+    format!("{name} of {}", raw.count(ROUNDS_FIELD))
 }
 
 /// Returns a row for each round, or for each findings file if these have their own numbers. A
@@ -98,9 +98,8 @@ pub fn counted_verdicts(raw: &Raw) -> Vec<Run> {
 /// Returns the fate of the findings of all rounds, or `None` if all of them are new.
 pub fn summarize_standings(raw: &Raw) -> Option<String> {
     let standings = finding_history::standings(&counted_verdicts(raw));
-    let mut all = standings.iter();
-    let is_first = all.all(|one| one.standing == Standing::New);
-    (!is_first).then(|| finding_history::summary(&standings))
+    let are_new = standings.iter().all(|one| one.standing == Standing::New);
+    (!are_new).then(|| finding_history::summary(&standings))
 }
 
 /// The outcome of a round without findings.

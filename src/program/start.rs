@@ -14,7 +14,7 @@ use super::exit::{CommandResult, Exit, Failure};
 pub use super::extension::StartRequest;
 use super::extension::Variables;
 use super::info::ProgramInfo;
-use super::settings::{MAX_FAILURES, MAX_ROUNDS, Settings};
+use super::settings::{FAILURES_FIELD, ROUNDS_FIELD, Settings};
 use super::{arguments, command_line, console, locate, loops, open_error};
 use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
@@ -96,7 +96,7 @@ fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
         _ => return String::new(),
     };
     match field.name {
-        MAX_ROUNDS | MAX_FAILURES => format!(" [default: {value}, or as configured]"),
+        ROUNDS_FIELD | FAILURES_FIELD => format!(" [default: {value}, or as configured]"),
         _ => format!(" [default: {value}]"),
     }
 }
@@ -215,6 +215,7 @@ fn print(
     let mut notes = raw.record().repairs().to_vec();
     notes.extend((archived.iter()).map(|id| locate::archived_note(info, id, "")));
     notes.extend(flag_in_words(program, mode, matches));
+    // A flag of the extension is a boolean, one of a field is JSON.
     let is_set = |id: &&str| {
         matches!(matches.try_get_one(id), Ok(Some(true)))
             || matches!(matches.try_get_one(id), Ok(Some(Value::Bool(true))))

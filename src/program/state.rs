@@ -38,7 +38,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Runs a helper. One that prints a value, such as `get FILE FIELD`, exits 1 if it is missing.
 pub(super) fn state(program: &Program, helper: &str, arguments: &[String]) -> CommandResult {
     if CHANGES.contains(&helper) {
-        verbs::outside_reviewer("state")?;
+        verbs::check_outside_reviewer("state")?;
     }
     let info = program.info;
     let here = loops::current_folder()?;

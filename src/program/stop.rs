@@ -208,14 +208,12 @@ impl Stop<'_> {
         self.found.log(&self.describe_move(raw, edge));
         let caveats = program.enter(held)?;
 
-        if edge.lets_turn_end(table) || runs::has_lasting_failure(raw) {
-            let note = turn_end::note(program, held, edge, was_asked, &caveats);
-            return Ok(Decision::approve(note));
+        let mut rendered = None;
+        if !edge.lets_turn_end(table) && !runs::has_lasting_failure(raw) {
+            rendered = program.render(held, edge.effective_message(table), Variables::new())?;
         }
-
-        let rendered = program.render(held, edge.effective_message(table), Variables::new())?;
+        // Without a message, nothing tells the agent to continue.
         let Some(message) = rendered else {
-            // Nothing tells the agent to continue.
             let note = turn_end::note(program, held, edge, was_asked, &caveats);
             return Ok(Decision::approve(note));
         };

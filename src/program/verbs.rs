@@ -75,7 +75,7 @@ pub(super) fn run(program: &Program, edge: &EdgeInfo, matches: &ArgMatches) -> C
     let verb = Verb::new(edge, matches);
     let name = arguments::long(verb.transition);
     if edge.by == [Actor::Person] {
-        loops::person_only(info, &name, verb.id.as_deref())?;
+        loops::check_person(info, &name, verb.id.as_deref())?;
     }
     let (store, id) = loops::find_or_newest(info, verb.id.as_deref())?;
     // A verb that ends loops always works, also with wrong settings or a wrong loop.
@@ -107,7 +107,7 @@ pub(super) fn run(program: &Program, edge: &EdgeInfo, matches: &ArgMatches) -> C
 
 /// Refuses a command inside a reviewer or drafter, whose environment would pass for the user's, and
 /// where a review would wait for itself.
-pub(super) fn outside_reviewer(command: &str) -> Result<(), Failure> {
+pub(super) fn check_outside_reviewer(command: &str) -> Result<(), Failure> {
     if !caller::is_in_reviewer() {
         return Ok(());
     }
@@ -129,8 +129,8 @@ impl Program {
         arguments: &ArgMatches,
         run: impl FnOnce(A) -> Taken<A>,
     ) -> CommandResult {
-        outside_reviewer(name)?;
-        loops::all_usable(self.info)?;
+        check_outside_reviewer(name)?;
+        loops::check_folders(self.info)?;
         let named = arguments.get_one::<String>("id").map(String::as_str);
         let held = loops::open_found(self, named)?;
         let before = held.raw().record().revision;

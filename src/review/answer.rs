@@ -33,7 +33,7 @@ pub const MAX_FINDINGS: usize = 1000;
 /// The tags in which models write their thoughts before the answer.
 const THOUGHTS: [&str; 5] = ["think", "thinking", "thoughts", "reasoning", "analysis"];
 /// The problem of an answer with several verdicts.
-const TWO: &str = "it has more than one answer";
+const SEVERAL_ANSWERS: &str = "it has more than one answer";
 /// The problem of a verdict of failure without a finding that blocks.
 const NOTHING_BLOCKS: &str = "it says FAIL and lists nothing that blocks";
 
@@ -67,11 +67,11 @@ pub fn read(answer: &str) -> Result<Findings, Cause> {
                 return Err(Cause::not_a_verdict(problem));
             }
             if !is_alone && reader::read(&around, true)?.is_some() {
-                return Err(Cause::not_a_verdict(TWO));
+                return Err(Cause::not_a_verdict(SEVERAL_ANSWERS));
             }
             findings.clone()
         }
-        _ => return Err(Cause::not_a_verdict(TWO)),
+        _ => return Err(Cause::not_a_verdict(SEVERAL_ANSWERS)),
     };
     if findings.iter().all(is_minor) && whole.lines().any(says_fail) {
         return Err(Cause::not_a_verdict(NOTHING_BLOCKS));

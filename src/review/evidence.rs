@@ -189,7 +189,7 @@ impl<'r> Round<'r> {
 
     /// Returns whether a finding of a verdict keeps the round from being clean.
     pub fn blocks(&self, run: &Run) -> bool {
-        Counts::new(run.findings()).blocking(self.spec.blocking) > 0
+        Counts::new(run.findings()).at_least(self.spec.blocking) > 0
     }
 
     fn is_current(&self, run: &Run) -> bool {
@@ -273,7 +273,8 @@ impl<'r> Round<'r> {
         // A finding of several rounds counts once.
         let known = finding_history::standings(&verdicts);
         let open = Counts::new(known.iter().map(|one| &one.finding));
-        let unsettled = open.blocking(self.spec.blocking.min(Severity::Medium));
+        // `min` is the heavier one: the findings that block, or at least medium ones.
+        let unsettled = open.at_least(self.spec.blocking.min(Severity::Medium));
         let why = why
             .map(|why| why.trim().to_owned())
             .filter(|why| !why.is_empty());
@@ -286,7 +287,7 @@ impl<'r> Round<'r> {
         let mut evidence = self.reviewed(run);
         evidence.0.kind = Requirement::Settled;
         // Rejecting nothing is no caveat of the summary.
-        evidence.0.rejecting = why.filter(|_| open.blocking(Severity::Low) > 0);
+        evidence.0.rejecting = why.filter(|_| open.at_least(Severity::Low) > 0);
         Ok(Settled(evidence))
     }
 }

@@ -81,7 +81,7 @@ impl Counts {
     }
 
     /// Returns the number of findings with at least this severity.
-    pub fn blocking(self, lowest: Severity) -> usize {
+    pub fn at_least(self, lowest: Severity) -> usize {
         match lowest {
             Severity::High => self.high,
             Severity::Medium => self.high + self.medium,

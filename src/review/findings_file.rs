@@ -149,7 +149,7 @@ fn write_of_phase(
     let folder = files::make_all(&raw.root(), &raw.path(folder))?;
     let mut text = render_titled("Findings", findings);
     if let Some((clean, not_clean)) = spec.verdicts {
-        let is_clean = Counts::new(findings).blocking(spec.blocking) == 0;
+        let is_clean = Counts::new(findings).at_least(spec.blocking) == 0;
         let verdict = if is_clean { clean } else { not_clean };
         let _ = write!(text, "\nVERDICT: {verdict}\n");
     }

@@ -150,7 +150,7 @@ pub(crate) fn before_start(request: &StartRequest<'_>) -> Result<(), Failure> {
     if own_pipeline(store).is_some_and(|own| !own.terminal) {
         return Ok(());
     }
-    loops::person_only(INFO, "start --anew", None)?;
+    loops::check_person(INFO, "start --anew", None)?;
 
     let moved = move_aside(store.root()).map_err(|error| {
         let message = format!("cannot move the earlier state and summaries aside: {error}");

@@ -30,7 +30,7 @@ impl Extension for Taskie {
         entered::record(held.raw())
     }
 
-    fn reviewed(&self, held: &dyn LoopHandle) -> Vec<String> {
+    fn after_review(&self, held: &dyn LoopHandle) -> Vec<String> {
         let line = |choice: NextAction| format!("one review too many; you choose: {}", choice.next);
         choice_at_limit(held.raw()).map(line).into_iter().collect()
     }

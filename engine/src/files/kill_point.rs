@@ -11,7 +11,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 /// Kills the process (`SIGKILL`) before the chosen change of a file. Called before each one.
 pub fn kill_point() {
-    if is_next() {
+    if count_down() {
         die();
     }
 }
@@ -19,7 +19,7 @@ pub fn kill_point() {
 /// Writes bytes to a file, as two changes: before the second one, half of the bytes exist.
 pub(crate) fn write_all(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     kill_point();
-    if is_next() {
+    if count_down() {
         let _ = file.write_all(&bytes[..bytes.len() / 2]);
         die();
     }
@@ -35,7 +35,7 @@ pub(crate) fn sync(fd: impl AsFd) -> io::Result<()> {
 }
 
 /// Adds a change to the count, and returns whether it is the chosen one.
-fn is_next() -> bool {
+fn count_down() -> bool {
     #[cfg(test)]
     super::testing::tell(super::testing::Event::Change);
     static CHANGES_LEFT: LazyLock<AtomicU64> = LazyLock::new(|| {

@@ -100,7 +100,8 @@ impl Store {
         names.iter().filter(|name| *name != UNFINISHED).count()
     }
 
-    /// Archives this user's unfinished loops, untouched for this long and without a running review.
+    /// Archives the unfinished loops that are this user's or have no journal, if they were untouched
+    /// for this long and no review of them is running.
     /// Loops with a `file` stay, because it is not in the state folder.
     pub fn archive_stale(&self, now: SystemTime, older: Duration) -> Vec<LoopId> {
         let is_stale = |one: &ListedLoop| {

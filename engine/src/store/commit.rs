@@ -115,7 +115,7 @@ impl Store {
 
     /// Takes over a loop without this user's seal. Keeps its journal as `<id>/replaced-N`. Its
     /// newest entry, without evidence, begins a visit. Returns `false` if the loop is this user's.
-    pub fn take_over(&self, id: &LoopId, by: &str) -> Result<bool, StoreError> {
+    pub fn take_over(&self, id: &LoopId) -> Result<bool, StoreError> {
         match self.journal(id) {
             Err(StoreError::NotOurs {
                 why: WhyNotOurs::Journal(_),
@@ -138,7 +138,7 @@ impl Store {
         set_engine_field(&mut newest.fields, names.root, self.root.as_str());
         let change = Change {
             begins_visit: true,
-            ..Change::new("adopt", by)
+            ..Change::new("adopt", "person")
         };
         let entry = newest.followed_by(self.spec, Timestamp::now(), change);
         let document = self.read_document(id).unwrap_or_default();

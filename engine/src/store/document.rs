@@ -19,7 +19,7 @@ const MAX_OPEN_BRACKETS: usize = 128;
 /// The most uses of anchors. Each repeats the value of the anchor, which may itself use anchors.
 const MAX_ALIASES: usize = 8;
 /// The mark of byte order with which a text may begin.
-const MARK: char = '\u{feff}';
+const BOM: char = '\u{feff}';
 
 /// A state document.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ impl Document {
                 })?;
                 check_yaml(&text[begin..end])?;
                 // The first fence is also YAML, so that errors name the line in the file.
-                let yaml = text[..end].trim_start_matches(MARK);
+                let yaml = text[..end].trim_start_matches(BOM);
                 let map: Option<Mapping> = serde_yaml::from_str(yaml).map_err(unreadable)?;
                 document.map = map.unwrap_or_default();
                 document.open = text[..begin].to_owned();
@@ -207,7 +207,7 @@ fn parse_lines(lines: &[String]) -> io::Result<Mapping> {
     let mut map = Mapping::new();
     for (at, raw) in lines.iter().enumerate() {
         let refuse = |why: &str| unreadable(format!("line {}: {why}", at + 1));
-        let line = raw.strip_prefix(MARK).filter(|_| at == 0).unwrap_or(raw);
+        let line = raw.strip_prefix(BOM).filter(|_| at == 0).unwrap_or(raw);
         let content = line.trim_end_matches(['\n', '\r', ' ', '\t']);
         // A reader of YAML ends a line at some of these.
         let is_wrong =
@@ -259,7 +259,7 @@ fn read_value(right: &str) -> Option<Json> {
 }
 
 fn set_line(lines: &mut Vec<String>, field: &str, value: &Json, quoted: bool) {
-    let is_its = |line: &String| find_key(line.trim_start_matches(MARK)) == Some(field);
+    let is_its = |line: &String| find_key(line.trim_start_matches(BOM)) == Some(field);
     let place = lines.iter().position(is_its);
     let old = place.and_then(|place| lines[place].split_once(':'));
     let was_quoted = old.is_some_and(|(_, value)| value.trim_start().starts_with('"'));
@@ -302,7 +302,7 @@ fn find_fences(text: &str) -> Option<(usize, usize)> {
         .split_inclusive('\n')
         .take_while(|line| !is_fence(line));
     let end = begin + yaml.map(str::len).sum::<usize>();
-    let has_fences = is_fence(text[..begin].trim_start_matches(MARK)) && end < text.len();
+    let has_fences = is_fence(text[..begin].trim_start_matches(BOM)) && end < text.len();
     has_fences.then_some((begin, end))
 }
 

@@ -196,7 +196,7 @@ pub struct Record {
     pub(super) spec: &'static StateSpec,
 }
 
-/// The fields of the newest change.
+/// Gives access to the newest change.
 impl Deref for Record {
     type Target = ChangeEntry;
 

@@ -9,7 +9,7 @@ use super::spec::IdForm;
 use crate::digest::random_hex;
 
 /// The names of our own files in a state folder, which no loop may have.
-const RESERVED: [&str; 4] = ["archive", "log", "project", "scratch"];
+const RESERVED: [&str; 3] = ["archive", "log", "project"];
 
 /// The id of a loop. It is safe as a file name: no separators, no dots, no leading dash in a stamp.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

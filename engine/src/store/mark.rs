@@ -64,7 +64,7 @@ impl Store {
     }
 
     /// Pauses or resumes a loop.
-    pub fn pause(&self, id: &LoopId, paused: bool) -> Result<(), StoreError> {
+    pub fn set_paused(&self, id: &LoopId, paused: bool) -> Result<(), StoreError> {
         let _lock = self.lock(LOCK)?;
         let sealer = self.sealer(id)?;
         let mark = sealer.mark(id);

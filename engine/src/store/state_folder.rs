@@ -17,7 +17,7 @@ use crate::text::printable;
 
 /// The lock for every change of a loop, which is held for milliseconds.
 pub(super) const LOCK: &str = ".lock";
-/// The lock for starts, archiving and restoring.
+/// The lock for starts and for restoring from the archive.
 pub(super) const START_LOCK: &str = ".start.lock";
 /// The file that keeps the state folder out of git.
 const IGNORE: &str = ".gitignore";

@@ -183,6 +183,7 @@ impl Store {
             let home = Folder::open(self.home.folder().ok()?).ok()?;
             let name = sha256(path.as_str());
             let text = read_text(&home, BY_PATH, &name)?;
+            // The project's id, then a line for each caller that was told.
             let mut lines = text.lines();
             // A folder that moved is used at its new path.
             let id = lines.next()?;

@@ -172,16 +172,16 @@ pub(super) fn actor(by: &str) -> String {
     }
 }
 
-pub(in crate::program) fn journal(program: &Program, look: &ShowArgs) -> CommandResult {
+pub(in crate::program) fn journal(program: &Program, arguments: &ShowArgs) -> CommandResult {
     let info = program.info;
-    let Some(id) = &look.target.id else {
-        return super::list(info, look.format.json);
+    let Some(id) = &arguments.target.id else {
+        return super::list(info, arguments.format.json);
     };
     let (store, id) = loops::find(info, Some(id))?;
     let entries = loops::place_of(&store, &id)
         .journal(&id)
         .map_err(|error| open_error::failure(info, error.into()))?;
-    if look.format.json {
+    if arguments.format.json {
         let lines = entries.iter().map(serde_json::to_string);
         lines.for_each(out::serialized);
         return Ok(Exit::Complete);

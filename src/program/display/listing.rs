@@ -10,7 +10,7 @@ use crate::message::Message;
 use crate::program::exit::{CommandResult, Exit};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::{FoundLoop, StateFolders};
-use crate::program::settings::MAX_ROUNDS;
+use crate::program::settings::ROUNDS_FIELD;
 use crate::program::{out, rounds};
 use crate::store::{Store, to_count, to_plain};
 use crate::{template, text};
@@ -43,7 +43,7 @@ fn row(machine: &'static Table, listed: &FoundLoop, archived: bool) -> Json {
         "phase": plain(&listed.phase).unwrap_or_else(|| "?".to_owned()),
         "terminal": listed.terminal,
         "round": round,
-        "max_rounds": round.and_then(|_| count(MAX_ROUNDS)),
+        "max_rounds": round.and_then(|_| count(ROUNDS_FIELD)),
         "findings_round": newest.map(|(round, _)| round),
         "findings": newest.map(|(_, counts)| counts),
         "age_seconds": rounds::seconds_between(began.unwrap_or_else(modified), now),

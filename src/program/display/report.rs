@@ -69,7 +69,7 @@ pub(in crate::program) fn report(
 
 fn timeline(raw: &Raw, past: &LoopHistory) -> Vec<Json> {
     // A `bind` to a session is no step.
-    let is_step = |change: &&ChangeEntry| change.what != "bind" && change.to.is_some();
+    let is_step = |change: &&ChangeEntry| change.what != "bind";
     let steps: Vec<&ChangeEntry> = past.changes().filter(is_step).collect();
     let is_over = raw.phase_info().terminal;
     let last = steps.last().filter(|_| is_over);

@@ -15,7 +15,7 @@ use crate::program::arguments::ShowArgs;
 use crate::program::exit::{CommandResult, Exit, Failure};
 use crate::program::info::ProgramInfo;
 use crate::program::locate::StateFolders;
-use crate::program::settings::{MAX_ROUNDS, Settings};
+use crate::program::settings::{ROUNDS_FIELD, Settings};
 use crate::program::{loops, open_error, out, rounds};
 use crate::store::{Store, to_plain};
 use crate::{template, text};
@@ -23,9 +23,9 @@ use crate::{template, text};
 const MAX_LINE_CHARS: usize = 200;
 const STATUS: Message = template!("status.txt");
 
-pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandResult {
+pub(in crate::program) fn status(program: &Program, arguments: &ShowArgs) -> CommandResult {
     let info = program.info;
-    let found = match &look.target.id {
+    let found = match &arguments.target.id {
         Some(id) => vec![loops::find(info, Some(id))?],
         None => loops::newest(info)?,
     };
@@ -48,7 +48,7 @@ pub(in crate::program) fn status(program: &Program, look: &ShowArgs) -> CommandR
             Err(error) => problems.push(open_error::line(info, &error)),
         }
     }
-    if look.format.json {
+    if arguments.format.json {
         out::json(&json!({ "loops": all, "problems": problems }));
         return Ok(Exit::Complete);
     }
@@ -87,7 +87,7 @@ fn print(info: &ProgramInfo, facts: &Json) -> Result<(), Failure> {
     let values = json!({
         "loop": facts,
         "id_field": Some(info.state.fields.id).filter(|name| *name != "id"),
-        "round_fields": spec.map(|spec| [spec.round, MAX_ROUNDS]),
+        "round_fields": spec.map(|spec| [spec.round, ROUNDS_FIELD]),
         "fields": fields.collect::<Vec<_>>(),
     });
     for line in super::render(STATUS, &values)?.lines() {

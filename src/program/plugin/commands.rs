@@ -76,8 +76,8 @@ fn render(
     let info = program.info;
     let name = command.name;
     let is_start = command.transition.is_none() && command.call.starts_with("start");
-    let is_own = command.transition.is_none() && !is_start;
-    let common_name = if is_own { name } else { "" };
+    let is_common = command.transition.is_none() && !is_start;
+    let common_name = if is_common { name } else { "" };
     // Only the user may run the others. The prompt hook keeps their arguments.
     let by_user = !["doctor", "status"].contains(&common_name);
     let goes_on = match command.transition {
@@ -90,7 +90,7 @@ fn render(
         (doc, _) => doc.to_owned(),
     };
     let description = text::one_line(doc.trim_end_matches('.'), 300);
-    let usual = || arguments(called, is_own);
+    let usual = || arguments(called, is_common);
     let arguments = command.arguments.map_or_else(usual, str::to_owned);
     let from_prompt = if by_user { " --from-prompt" } else { "" };
     let call = format!("{}{from_prompt}", command.call);
@@ -117,7 +117,7 @@ fn render(
             "plugin": plugin,
             "call": call,
             "is_start": is_start,
-            "own": common_name,
+            "common": common_name,
             "goes_on": goes_on,
             "reviews": info.reviews(),
         }))?,
@@ -132,10 +132,10 @@ fn render(
 }
 
 /// Returns the arguments in the menu: `[--soak <N>] [VERSION]...`. Common commands show no flags.
-fn arguments(called: Option<&Command>, is_own: bool) -> String {
+fn arguments(called: Option<&Command>, is_common: bool) -> String {
     let all = called.into_iter().flat_map(Command::get_arguments);
     let visible = all.filter(|argument| {
-        let is_shown = !is_own || argument.is_positional();
+        let is_shown = !is_common || argument.is_positional();
         is_shown && !argument.is_hide_set() && argument.get_id() != "help"
     });
     let words = visible.map(|argument| {

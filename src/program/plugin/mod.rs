@@ -18,7 +18,7 @@ use crate::message::{MessageError, Render as _};
 use crate::process::environment::GUARD;
 use crate::{template, text};
 
-const HOOKS: &str = include_str!("hooks.json");
+const HOOKS_JSON: &str = include_str!("hooks.json");
 
 pub(super) fn run(program: &Program, command: &Plugin) -> CommandResult {
     let Plugin::Write { dir } = command;
@@ -62,16 +62,16 @@ fn files(program: &Program, name: &'static str, info: &PluginInfo) -> Result<Fil
     add("SPEC.md", info.spec.to_owned());
     let launcher = template!("launcher.sh").render(&facts)?;
     add(&format!("bin/{program_name}"), launcher);
-    add("hooks/hooks.json", HOOKS.to_owned());
+    add("hooks/hooks.json", HOOKS_JSON.to_owned());
     let names = hooks::HOOKS.iter().map(|(name, ..)| *name);
-    for verb in names.chain(["stop"]) {
-        facts["verb"] = verb.into();
+    for hook in names.chain(["stop"]) {
+        facts["hook"] = hook.into();
         // Only the Stop hook prints something on errors.
-        let template = match verb {
+        let template = match hook {
             "stop" => template!("stop-hook.sh"),
             _ => template!("quiet-hook.sh"),
         };
-        add(&format!("hooks/{verb}-hook.sh"), template.render(&facts)?);
+        add(&format!("hooks/{hook}-hook.sh"), template.render(&facts)?);
     }
     files.extend(commands.into_iter().map(|one| (one.path, one.text)));
     let machine_files = info.files.iter();

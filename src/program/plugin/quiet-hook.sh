@@ -1,12 +1,12 @@
 #!/bin/sh
-{% if verb == "prompt" %}
+{% if hook == "prompt" %}
 # UserPromptSubmit and UserPromptExpansion: the program stores the arguments of the plugin's commands as they were typed,
 # so that no shell splits or expands them.
-{% elif verb == "answer" %}
+{% elif hook == "answer" %}
 # PostToolUse of AskUserQuestion: the program takes the answers to the loop's own questions.
-{% elif verb == "pre-compact" %}
+{% elif hook == "pre-compact" %}
 # PreCompact: the program notes the session, so that its loop can follow it to a new id.
-{% elif verb == "pre-tool-use" %}
+{% elif hook == "pre-tool-use" %}
 # PreToolUse: the program allows the calls that the loop asks for, and refuses edits of its state.
 {% else %}
 # SessionStart: the program prints a line about a loop of this project that waits, and how to continue it.
@@ -19,9 +19,9 @@ set -u
 here=${0%/*}
 [ "$here" != "$0" ] || here=.
 exec 2>/dev/null
-{% if verb == "pre-compact" or verb == "session-start" %}# Claude Code 2.1.198 does not set it.
+{% if hook == "pre-compact" or hook == "session-start" %}# Claude Code 2.1.198 does not set it.
 export CLAUDE_PID="${CLAUDE_PID:-$PPID}"
-{% endif %}set -- --hook {{ verb }}
+{% endif %}set -- --hook {{ hook }}
 # Without `command` a missing file would end this shell with an error.
 command . "$here/../bin/{{ program }}"
 [ "${found:+$status}" != 0 ] || [ -z "$answer" ] || printf '%s\n' "$answer"

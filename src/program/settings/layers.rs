@@ -8,7 +8,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::{MAX_FAILURES, MAX_FAILURES_KEY, MAX_ROUNDS, Settings, rounds_key, user_path};
+use super::{FAILURES_FIELD, MAX_FAILURES_KEY, ROUNDS_FIELD, Settings, rounds_key, user_path};
 use crate::files::{self, Folder};
 use crate::hooks::session_records::SessionEnvironment;
 use crate::process::limits::Spelled;
@@ -135,8 +135,8 @@ impl<'i> Layers<'i> {
             ignored: Vec::new(),
         };
         let table = info.table;
-        let rounds = (table.modes.iter()).map(|mode| (rounds_key(mode), mode, MAX_ROUNDS));
-        let failures = (MAX_FAILURES_KEY.to_owned(), &table.modes[0], MAX_FAILURES);
+        let rounds = (table.modes.iter()).map(|mode| (rounds_key(mode), mode, ROUNDS_FIELD));
+        let failures = (MAX_FAILURES_KEY.to_owned(), &table.modes[0], FAILURES_FIELD);
         for (key, mode, field) in rounds.chain([failures]) {
             let field = table.state.field(field);
             let initial = field.map(|field| mode.start_value(field));

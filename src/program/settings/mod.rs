@@ -34,12 +34,12 @@ pub use layers::Row;
 /// The user's file, relative to the configuration folder.
 const USER_FILE: &str = "claudex-loop/config.toml";
 /// The reviewer's name that means any installed reviewer.
-const AUTO: &str = "auto";
+pub(super) const AUTO: &str = "auto";
 /// The field that `rounds.MODE` initializes.
-pub(super) const MAX_ROUNDS: &str = "max_rounds";
+pub(super) const ROUNDS_FIELD: &str = "max_rounds";
 const MAX_FAILURES_KEY: &str = "limits.max-failures";
 /// The field that `limits.max-failures` initializes.
-pub(super) const MAX_FAILURES: &str = "max_failures";
+pub(super) const FAILURES_FIELD: &str = "max_failures";
 /// The most rounds of a mode.
 pub const MAX_ROUNDS_LIMIT: u64 = 1000;
 /// The most minutes of a limit: ten years.
@@ -167,7 +167,7 @@ impl Settings {
     /// Returns the configured start values of those of `max_rounds` and `max_failures` that exist.
     pub fn start_values(&self, info: &ProgramInfo, mode: &ModeInfo) -> Vec<(&'static str, Value)> {
         let rounds = rounds_key(mode);
-        let keys = [(MAX_ROUNDS, &*rounds), (MAX_FAILURES, MAX_FAILURES_KEY)];
+        let keys = [(ROUNDS_FIELD, &*rounds), (FAILURES_FIELD, MAX_FAILURES_KEY)];
         let values = keys.into_iter().filter_map(|(name, key)| {
             let field = info.state.field(name)?;
             let row = self.row(key)?;

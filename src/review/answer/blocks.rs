@@ -22,7 +22,7 @@ pub(super) const ITEM_LEVEL: usize = 9;
 /// The most items around a block that add to its level.
 const MAX_DEPTH: usize = 50;
 /// Characters in front of a line that is not a heading: quotations, tables, HTML, bullets.
-const NOT_MARKS: [char; 7] = ['>', '"', '|', '<', '~', '-', '+'];
+const NO_HEADING_MARKS: [char; 7] = ['>', '"', '|', '<', '~', '-', '+'];
 
 /// The kind of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,13 +55,13 @@ pub(super) struct Block {
 
 impl Block {
     /// Returns whether it is an item or a row.
-    pub(super) fn is_item(&self) -> bool {
+    pub(super) fn is_item_or_row(&self) -> bool {
         matches!(self.kind, Kind::Item | Kind::Row(_))
     }
 
     /// Returns whether other blocks may be below it.
     pub(super) fn is_entry(&self) -> bool {
-        self.kind == Kind::Heading || self.is_item()
+        self.kind == Kind::Heading || self.is_item_or_row()
     }
 
     fn is_blank(&self) -> bool {
@@ -246,7 +246,7 @@ fn heading_level(line: &Block, text: &str, begins: bool, later: &[Block]) -> Opt
     let stands_out = is_marked || begins || has_colon || is_rated_line(text);
     let is_title = has_colon || is_bold(text);
     let next = later.iter().find(|next| !next.is_blank());
-    let is_above_items = next.is_some_and(|next| next.is_item() && next.level >= line.level);
+    let is_above_items = next.is_some_and(|next| next.is_item_or_row() && next.level >= line.level);
     let is_severity = stands_out && is_severity_line(text.trim_start_matches('#').trim());
     let is_praise = is_title && Title::new(text) == Title::Praise;
     // `**1. text.** More`
@@ -254,7 +254,7 @@ fn heading_level(line: &Block, text: &str, begins: bool, later: &[Block]) -> Opt
     let is_numbered_title = is_bold(text) && is_numbered(text) || has_bold_number;
     let is_other = is_title && is_above_items || is_numbered_title;
     let is_heading = is_severity || is_praise || is_other;
-    if !is_heading || text.starts_with(NOT_MARKS) || item::bullet(text).is_some() {
+    if !is_heading || text.starts_with(NO_HEADING_MARKS) || item::bullet(text).is_some() {
         return None;
     }
     let is_large = is_severity && !is_numbered(text) || is_praise;

@@ -15,12 +15,8 @@ use crate::text;
 const MAX_PATCH_BYTES: usize = 256 * 1024;
 const MAX_ID_CHARS: usize = 20;
 /// Keys that show that a JSON value was meant as an answer.
-const KEYS: [&str; 4] = [
-    "\"verdict\"",
-    "\"findings\"",
-    "\"severity\"",
-    "\"priority\"",
-];
+const KEYS: [&str; 4] = ["\"verdict\"", "\"findings\"", SEVERITY_KEY, "\"priority\""];
+const SEVERITY_KEY: &str = "\"severity\"";
 /// The properties of a finding: that of the schema, and the names that models give by themselves.
 const SEVERITIES: &str = "severity priority level";
 const TEXTS: &str = "what title message problem issue comment summary description details body";
@@ -84,7 +80,7 @@ fn read(value: &str) -> Result<Findings, Cause> {
     let answer: Answer = serde_json::from_str(object).map_err(|error| unreadable(&error))?;
     let findings = findings(&answer)?;
     let overall = usize::from(answer.other.contains_key("severity"));
-    if value.matches(KEYS[2]).count() > findings.len() + overall {
+    if value.matches(SEVERITY_KEY).count() > findings.len() + overall {
         let problem = "its JSON has a severity outside of its findings";
         return Err(Cause::not_a_verdict(problem));
     }

@@ -51,8 +51,7 @@ pub(super) fn read(answer: &str, is_rated: bool) -> Result<Option<Findings>, Cau
     if findings.is_empty() {
         return Ok(clean?.then(Findings::new));
     }
-    let repeats = reader.summary;
-    Ok((reader.is_rated).then(|| without_repeats(findings, &repeats)))
+    Ok((reader.is_rated).then(|| without_repeats(findings, &reader.possible_repeats)))
 }
 
 /// Returns the line of the answer's title: a heading above everything, or the first one if it names
@@ -75,7 +74,7 @@ struct Reader {
     /// with the lowest severity and the number.
     tallies: Vec<(usize, Severity, usize)>,
     /// The indices of findings that may repeat another one: table rows, items outside of sections.
-    summary: Vec<usize>,
+    possible_repeats: Vec<usize>,
     /// Whether anything in the answer has a severity, or is a list of findings.
     is_rated: bool,
 }
@@ -100,13 +99,13 @@ impl Reader {
         };
         self.walk(&block.below, &mut inner)?;
         let has_title = inner.titles.len() > context.titles.len();
-        if has_title && !inner.is_told && !inner.says_none {
+        if has_title && !inner.has_findings && !inner.says_none {
             self.add(None, &inner.titles.pop().unwrap_or_default(), &mut inner);
         }
         if self.findings.len() - before < inner.announced {
             return Err(missing(block.line));
         }
-        context.is_told |= inner.place == Place::Section && inner.is_told;
+        context.has_findings |= inner.place == Place::Section && inner.has_findings;
         Ok(())
     }
 
@@ -132,7 +131,7 @@ impl Reader {
                 _ => false,
             };
             if !is_own {
-                self.hang(above, &[text], context);
+                self.append(above, &[text], context);
                 return None;
             }
         }
@@ -173,7 +172,7 @@ impl Reader {
         let is_title = self.title == Some(block.line);
         let is_line = block.level == TITLE_LEVEL && !is_numbered(text);
         let is_below_line = block.level == TITLE_LEVEL && context.level == LINE_LEVEL;
-        let is_above_item = block.below.first().is_some_and(Block::is_item);
+        let is_above_item = block.below.first().is_some_and(Block::is_item_or_row);
         let is_first = self.findings.is_empty();
         let is_file = item::named_file(text).is_some();
         let is_group = is_group(block, context.place);
@@ -192,7 +191,7 @@ impl Reader {
             // `**Recommendation:**` above a list, behind a finding.
             _ if is_line && context.has_items && is_part_name(text) => {
                 let last = self.findings.len().checked_sub(1)?;
-                self.hang(last, &[text], context);
+                self.append(last, &[text], context);
                 return Some(context.below(block, Place::Finding(last)));
             }
             // `Finding 1` above `Severity: High`.
@@ -224,7 +223,8 @@ impl Reader {
                 return Some(section);
             }
             _ => {
-                let own = rating_of(text, self.summary.iter().map(|at| &self.findings[*at]));
+                let summary = self.possible_repeats.iter().map(|at| &self.findings[*at]);
+                let own = rating_of(text, summary);
                 return Some(self.finding(block, own, text, context));
             }
         };
@@ -267,9 +267,9 @@ impl Reader {
         context: &mut Context,
     ) -> Context {
         if is_row(block) || block.kind == Kind::Item && context.is_outside() {
-            self.summary.push(self.findings.len());
+            self.possible_repeats.push(self.findings.len());
         }
-        context.has_items |= block.is_item();
+        context.has_items |= block.is_item_or_row();
         self.add(own, text, context);
         let mut below = context.below(block, Place::Finding(self.findings.len() - 1));
         below.is_unrated = own.or(context.severity).is_none();
@@ -288,12 +288,12 @@ impl Reader {
         let mut finding = item::finding(severity.unwrap_or(usual), text);
         finding.file = finding.file.or_else(|| context.file.clone());
         self.findings.push(finding);
-        context.is_told = true;
-        self.hang(self.findings.len() - 1, &context.titles.clone(), context);
+        context.has_findings = true;
+        self.append(self.findings.len() - 1, &context.titles.clone(), context);
     }
 
     /// Adds lines to a finding. One may state its severity. A heavier one counts in any case.
-    fn hang(&mut self, finding: usize, lines: &[impl AsRef<str>], context: &mut Context) {
+    fn append(&mut self, finding: usize, lines: &[impl AsRef<str>], context: &mut Context) {
         let lines = lines.iter().map(AsRef::as_ref);
         let stated = lines.clone().flat_map(stated_severities).min();
         let rated = lines.clone().filter(|line| is_bracketed(line));

@@ -15,9 +15,9 @@ const SEVERITIES: [(Severity, &str); 3] = [
 ];
 /// Characters between a severity and the text after it.
 const MARKS: [char; 8] = [']', ')', ':', '*', '_', '|', '\u{2013}', '\u{2014}'];
-const BOLD_MARKS: [char; 2] = ['*', '_'];
-/// Characters between them and the text.
+/// Characters between these marks and the text.
 const GAPS: [char; 8] = [' ', '\t', ':', '-', '|', '\u{2013}', '\u{2014}', '\u{fe0f}'];
+const BOLD_MARKS: [char; 2] = ['*', '_'];
 /// Characters that separate the pieces of a line.
 const PIECE_MARKS: [char; 4] = ['|', '\u{b7}', '\u{2013}', '\u{2014}'];
 /// Characters around a text that say nothing.

@@ -21,8 +21,8 @@ pub(super) fn is_among(word: &str, lists: &str) -> bool {
     known.any(|one| *one == word || *one == singular)
 }
 
-/// Returns whether each word of a text is a number, an id such as `F2`, or in one of these lists, and one is in the
-/// first list.
+/// Returns whether each word of a text is a number, an id such as `F2`, or in one of these lists. One
+/// must be in the first list.
 pub(super) fn consists_of(text: &str, lists: &str) -> bool {
     let plain = words(text);
     let mut words = plain.split_whitespace();

@@ -160,7 +160,7 @@ impl Call {
 
     fn refuse_agent(&self) -> Result<(), Failure> {
         let is_loop = |id: &&str| loops::find(self.info, Some(id)).is_ok();
-        loops::person_only(self.info, &self.name, self.first().filter(is_loop))
+        loops::check_person(self.info, &self.name, self.first().filter(is_loop))
     }
 
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {

@@ -73,7 +73,7 @@ pub(super) fn take_up(
     id: &LoopId,
     files: &Directory,
 ) -> Result<AnyLoop, Failure> {
-    loops::person_only(call.info, &call.name, None)?;
+    loops::check_person(call.info, &call.name, None)?;
     let path = store.path_of(id);
     let refused = |why: String| {
         let help = format!("nothing was changed; see what is wrong:\n    taskie check {id}");

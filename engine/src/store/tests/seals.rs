@@ -115,7 +115,7 @@ fn copied_project_is_not_ours_and_moved_one_is() {
     assert!(why(&store_in(&second), &id).contains("this folder is a copy of"));
     // A copy that is adopted parts from its original.
     copy(&first, &third);
-    assert!(store_in(&third).take_over(&id, "person").unwrap());
+    assert!(store_in(&third).take_over(&id).unwrap());
     for root in [&first, &third] {
         let opened = store_in(root).open(&id).unwrap();
         assert_eq!(opened.root().as_deref(), Some(root.as_str()));
@@ -178,7 +178,7 @@ fn loop_is_taken_over_without_its_evidence() {
     store.commit(&held, next).unwrap();
     let elsewhere = StateHome::at(store.root().join("another-home"));
     let anothers = Store::at(store.folder().into(), store.root().into(), &SPEC, elsewhere);
-    assert!(anothers.take_over(&id, "person").unwrap());
+    assert!(anothers.take_over(&id).unwrap());
     let record = anothers.open(&id).unwrap();
     assert_eq!(
         (record.revision, record.visit, record.count("round")),
@@ -187,7 +187,7 @@ fn loop_is_taken_over_without_its_evidence() {
     let entries = anothers.journal(&id).unwrap();
     assert_eq!(entries.len(), 1);
     assert!(entries[0].change().unwrap().evidence.is_none());
-    assert!(!anothers.take_over(&id, "person").unwrap());
+    assert!(!anothers.take_over(&id).unwrap());
     assert!(store.loop_folder(&id).join("replaced-1").exists());
 }
 
@@ -208,11 +208,11 @@ fn changed_line_in_the_middle_makes_loop_not_ours() {
         error.contains("a line of its journal was changed"),
         "{error}"
     );
-    assert!(store.take_over(&id, "person").unwrap());
+    assert!(store.take_over(&id).unwrap());
     assert_eq!(store.journal(&id).unwrap().len(), 1);
 
     write(&store, &id, &[b"\0\n".to_vec()]);
-    let error = store.take_over(&id, "person").unwrap_err().to_string();
+    let error = store.take_over(&id).unwrap_err().to_string();
     assert!(error.contains("journal.jsonl: invalid data"), "{error}");
 }
 

@@ -35,7 +35,7 @@ pub(super) struct Context {
     /// each finding has it as a detail, and without any it is a finding itself.
     pub(super) titles: Vec<String>,
     /// Whether a finding of the section has the titles.
-    pub(super) is_told: bool,
+    pub(super) has_findings: bool,
     /// The file that a heading names for the findings below.
     pub(super) file: Option<String>,
     /// Whether the title announces findings. A text that begins with a sentence in bold is one.

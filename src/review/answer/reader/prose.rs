@@ -27,9 +27,9 @@ impl Reader {
         let in_section = context.place == Place::Section;
         let is_lead = context.lists_findings && begins_bold(&lines[0]) && !is_none(&lines[0]);
         let is_behind_none =
-            in_section && context.says_none && !context.is_told && stated.is_empty();
+            in_section && context.says_none && !context.has_findings && stated.is_empty();
         match (context.place, self.findings.len().checked_sub(1)) {
-            (Place::Finding(above), _) => self.hang(above, &lines, context),
+            (Place::Finding(above), _) => self.append(above, &lines, context),
             (Place::Section, _) if lines.len() == 1 && is_none(&lines[0]) => {
                 context.says_none = true;
             }
@@ -39,7 +39,7 @@ impl Reader {
             (Place::Section, Some(last))
                 if context.has_items && (stated.is_empty() || first.is_none()) =>
             {
-                self.hang(last, &lines, context);
+                self.append(last, &lines, context);
             }
             (Place::Praise, _) if first.is_none() => return Err(uncounted(block)),
             _ if stated.len() > 1 || !in_section && is_vague => return Err(uncounted(block)),
@@ -50,9 +50,9 @@ impl Reader {
                     problem(&text).unwrap_or(&text),
                     context,
                 );
-                self.hang(self.findings.len() - 1, &lines, context);
+                self.append(self.findings.len() - 1, &lines, context);
             }
-            (Place::Outside, Some(last)) => self.hang(last, &lines, context),
+            (Place::Outside, Some(last)) => self.append(last, &lines, context),
             _ => {}
         }
         Ok(())
@@ -76,7 +76,7 @@ impl Reader {
         let mut quoted = quoted.map(|line| line.trim_start_matches(['>', ' ', '\t']));
         let finding = match context.place {
             Place::Finding(above) => Some(above),
-            Place::Section if context.is_told => self.findings.len().checked_sub(1),
+            Place::Section if context.has_findings => self.findings.len().checked_sub(1),
             _ => None,
         };
         let is_counted = match (finding, context.place) {
@@ -92,8 +92,8 @@ impl Reader {
             return Err(uncounted(block));
         }
         match finding {
-            Some(finding) if is_fenced => self.hang(finding, &code_lines(&block.text), context),
-            Some(finding) => self.hang(finding, &lines, context),
+            Some(finding) if is_fenced => self.append(finding, &code_lines(&block.text), context),
+            Some(finding) => self.append(finding, &lines, context),
             None => {}
         }
         Ok(())
