@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use minijinja::Environment;
 use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, suggest};
 use crate::model::Machine;
@@ -35,6 +35,13 @@ pub const MESSAGE: &str = "violations question question.question question.header
 pub const START: &str = "notes from_prompt flags state";
 /// The names of a prompt.
 pub const PROMPT: &str = "round persona who kind subject earlier known verified marker document part part.first part.last";
+/// The parts that a prompt can include (`src/review/prompt.rs`).
+const PARTS: [&str; 4] = [
+    "review/answer.md",
+    "review/earlier.md",
+    "review/verified.md",
+    "review/document.md",
+];
 const FUNCTIONS: &str = "range dict namespace debug";
 /// The help for a name that is not similar to any other.
 const HELP: &str = "it can name the machine's fields, the template variables of docs/behaviours.md, and what `context` \
@@ -64,7 +71,15 @@ pub(crate) fn check(machine: &Machine, kind: TemplateKind, path: &str, text: &st
         found.help(near.unwrap_or_else(|| HELP.to_owned()))
     };
     let found = match names(text) {
-        Ok(names) => names.into_iter().filter(is_unknown).map(unknown).collect(),
+        Ok(names) => {
+            let mut found: Vec<_> = names.into_iter().filter(is_unknown).map(unknown).collect();
+            if let Some(error) = missing_part(kind, text) {
+                let reason = error.detail().unwrap_or("it cannot be rendered").to_owned();
+                let span = error.range().unwrap_or(0..0);
+                found.push(Diagnostic::new("template", span, reason));
+            }
+            found
+        }
         Err(error) => {
             let reason = error.detail().unwrap_or("it cannot be read");
             let message = format!("not a template: {reason}");
@@ -81,6 +96,27 @@ pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut syntax = SyntaxConfig::builder();
     environment.set_syntax(syntax.trim_blocks(true).lstrip_blocks(true).build()?);
     Ok(environment)
+}
+
+/// Returns the error of a template that names a filter, a test or a template that does not exist.
+/// A branch that empty values do not take is not checked.
+fn missing_part(kind: TemplateKind, text: &str) -> Option<minijinja::Error> {
+    let mut environment = environment().ok()?;
+    environment.set_debug(true);
+    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    environment.add_filter("one_line", |text: String, _max: usize| text);
+    if kind == TemplateKind::Prompt {
+        for part in PARTS {
+            environment.add_template(part, "").ok()?;
+        }
+    }
+    let error = environment.render_str(text, ()).err()?;
+    let kinds = [
+        ErrorKind::UnknownFilter,
+        ErrorKind::UnknownTest,
+        ErrorKind::TemplateNotFound,
+    ];
+    kinds.contains(&error.kind()).then_some(error)
 }
 
 /// Returns the names that a template looks up, with the parts of each.

@@ -196,6 +196,13 @@ fn unknown_name_in_template_stops_the_build() {
         ),
         ("summary", "a\n{% if round %}\n", "2:"),
         ("summary", "{{ round", "1:"),
+        (
+            "round",
+            "a\n{{ round|upcase }}",
+            "2:10: error[claudex::machine::template]: filter upcase is unknown",
+        ),
+        ("round", "{% if round is emty %}x{% endif %}", "1:16: "),
+        ("prompt", "{% include \"review/anwser.md\" %}", "1:4: "),
     ] {
         let problems = problems_of(template, text);
         assert!(

@@ -17,20 +17,21 @@ use crate::text;
 const MAX_HEADER_CHARS: usize = 12;
 /// The longest question once its fields are filled in, in characters.
 const MAX_QUESTION_CHARS: usize = 500;
-const MAX_LABEL_CHARS: usize = 80;
+/// The longest label of an option, in characters.
+pub const MAX_LABEL_CHARS: usize = 80;
 /// The longest description, in characters: all have to fit into one block.
 const MAX_DESCRIPTION_CHARS: usize = 200;
 /// The longest text that a user types instead of choosing, in characters.
 const MAX_TYPED_CHARS: usize = 2_000;
 const MAX_DIALOG_OPTIONS: usize = 4;
 /// The most options of a question: more are no help to a user, and too long for a block.
-const MAX_OPTIONS: usize = 12;
+pub const MAX_OPTIONS: usize = 12;
 /// The option beside a single one, if the question takes a text.
 const ELSE: &str = "Something else";
 /// The option beside a single one, if the question takes no text.
 const NO: &str = "Not now";
 /// The last option of a dialog after which another one has the rest.
-pub(super) const MORE: &str = "More…";
+pub const MORE: &str = "More…";
 
 /// The question of the phase that a loop is in, as it is to be put to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,14 +3,16 @@
 //! Text of a user or a model (topic, findings) becomes one plain line with a limited length.
 
 use claudex_loop::behaviours::loop_message;
-use claudex_loop::machine::{PersonaInfo, Raw};
+use claudex_loop::machine::{PersonaInfo, PhaseDeclaration as _, Raw};
 use claudex_loop::message::Message;
+use claudex_loop::program::exit::with_help;
 use claudex_loop::program::{Variables, rounds};
 use claudex_loop::review::finding_history::{self, Standing};
 use claudex_loop::review::findings::Severity;
 use claudex_loop::review::findings_file::{self, bullet};
 use claudex_loop::review::personas::{machine_personas, persona};
 use claudex_loop::review::runs;
+use claudex_loop::review::subject::{self, SubjectText};
 use claudex_loop::{template, text};
 use serde_json::{Value as Json, json};
 
@@ -41,7 +43,8 @@ pub(super) fn variables(held: &AnyLoop) -> Variables {
         "plan_name": text::escape_hidden(&fields.subject),
         "plan_path": text::one_line(path.as_str(), MAX_TEXT_CHARS),
         "plan_argument": text::shell_word(&text::escape_hidden(&path)),
-        "plan_is_there": raw.read("{subject}").is_ok(),
+        "plan_is_there": raw.read("{subject}").is_ok_and(|plan| !plan.trim_ascii().is_empty()),
+        "problem": subject_problem(raw),
         "review_line": runner::line(raw),
         "findings": text::escape_hidden(findings_file::findings_path(raw.store(), raw.id(), round)),
         "previous": previous.and_then(|line| line.counts).map(|counts| counts.to_string()),
@@ -64,6 +67,14 @@ pub(super) fn variables(held: &AnyLoop) -> Variables {
         .map_or_else(|error| error.to_string(), Option::unwrap_or_default);
     variables.insert("outcome".to_owned(), outcome.trim().into());
     variables
+}
+
+/// Returns why the plan under review cannot be reviewed, if so.
+fn subject_problem(raw: &Raw) -> Option<String> {
+    let spec = raw.phase_info().review()?;
+    let is_plan = !subject::has_changes(raw, spec);
+    let read = is_plan.then(|| SubjectText::read(raw, spec, false))?;
+    Some(with_help(&read.err()?))
 }
 
 /// Returns why the newest review gave no verdict, without a full stop.

@@ -224,13 +224,19 @@ impl<'d> Driver<'d> {
             environment: &environment,
             limits: self.reviewers[0].limits,
         };
+        let before = held.raw().read("{subject}").ok();
         let mut watch = self.watch(held);
         let ended = process::supervise(&call, &mut |event| match event {
             Event::Line(_, line) => watch(RoundEvent::Reviewer(&plain_line(line))),
             Event::Tick => watch(RoundEvent::Tick),
         });
         match &ended.how {
-            ProcessEnd::Exited(0) => Ok(()),
+            ProcessEnd::Exited(0) => {
+                if held.raw().read("{subject}").ok() == before {
+                    self.console.line("the drafter left the plan as it was");
+                }
+                Ok(())
+            }
             ProcessEnd::Stopped => Err(run::failure(
                 held,
                 self.arguments,

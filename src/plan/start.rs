@@ -12,6 +12,7 @@ use claudex_loop::program::settings::MAX_ROUNDS_LIMIT;
 use claudex_loop::program::start::{StartRequest, begin_loop};
 use claudex_loop::program::{locate, loops};
 use claudex_loop::review::changes::{self, Since};
+use claudex_loop::review::round::RoundError;
 use claudex_loop::review::subject;
 use claudex_loop::store::{LoopId, OrIo as _};
 use claudex_loop::{Actor, Beginning, git, text};
@@ -134,14 +135,29 @@ fn plan_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
         (Some(continued), None) => continued.raw().path("{subject}"),
         (_, subject) => request.here.join(subject.unwrap_or(PLAN)),
     };
-    let plan = optional(store.read(&path))
+    let shown = text::printable(&path);
+    if path.is_dir() || path.as_str().ends_with('/') {
+        return Err(usage(
+            &format!("the plan {shown} is a folder"),
+            "name a Markdown file",
+        ));
+    }
+    if path.starts_with(store.folder()) && store.folder() != store.root() {
+        let problem =
+            format!("the plan {shown} is in the folder of the loops, where nobody may write");
+        return Err(usage(&problem, "name a file in another folder"));
+    }
+    let found = optional(store.read(&path))
         .or_io("read", &path)
         .map_err(Failure::internal)?;
+    let is_empty = found.is_some();
+    // A file without text is no plan yet.
+    let plan = found.filter(|bytes| !bytes.trim_ascii().is_empty());
     if from_draft && plan.is_none() {
         let flag = continued.map_or("--from-draft", |_| "--continue");
-        let path = text::printable(&path);
+        let state = if is_empty { "is empty" } else { "does not" };
         return Err(usage(
-            &format!("{flag} requires PLAN.md to exist, and {path} does not"),
+            &format!("{flag} requires PLAN.md to exist, and {shown} {state}"),
             &format!("write the plan there first, or leave {flag} out"),
         ));
     }
@@ -172,6 +188,10 @@ fn review_fields(request: &mut StartRequest<'_>) -> Result<(), Failure> {
     }
     let since = base.map_or(Since::Branch, Since::Revision);
     let found = changes::read(store, since).map_err(|error| match error {
+        RoundError::Nothing { .. } => {
+            let help = "change something first, or name the commit to compare with: --base REV";
+            usage(&error.to_string(), help)
+        }
         error if error.is_refusal() => Failure::new(Exit::Usage, error),
         error => Failure::internal(error),
     })?;
@@ -254,6 +274,13 @@ pub(super) fn read_plan(
     plan: &Utf8Path,
 ) -> Result<(Utf8PathBuf, String), Failure> {
     let path = here.join(plan);
+    if !path.exists() {
+        let problem = format!(
+            "cannot review {}: it does not exist",
+            text::printable(&path)
+        );
+        return Err(usage(&problem, "name the plan’s Markdown file"));
+    }
     if path.is_dir() {
         let problem = format!("cannot review {}: it is a folder", text::printable(&path));
         return Err(usage(&problem, "name the plan’s Markdown file"));

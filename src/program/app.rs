@@ -90,7 +90,7 @@ impl Program {
     }
 
     /// Prints a message about a loop, below other lines unless it `is_first`.
-    pub(super) fn print(
+    pub fn print(
         &self,
         held: &dyn LoopHandle,
         message: Option<Message>,

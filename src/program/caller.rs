@@ -6,8 +6,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::machine::Actor;
+use crate::machine::{Actor, Beginning};
 use crate::process::environment::GUARD;
+use crate::store::LoopId;
 
 /// The variable in every process that the client starts.
 const INSIDE: &str = "CLAUDECODE";
@@ -62,6 +63,14 @@ impl Caller {
             Actor::Agent
         } else {
             Actor::Person
+        }
+    }
+
+    /// Returns the beginning of a loop in the caller's session, now.
+    pub fn beginning(&self, id: Option<LoopId>) -> Beginning {
+        Beginning {
+            id,
+            ..Beginning::now(self.session.as_deref().unwrap_or(UNKNOWN))
         }
     }
 }

@@ -5,10 +5,10 @@
 use camino::Utf8Path;
 
 use super::app::Program;
-use super::caller::{Caller, UNKNOWN};
+use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 use super::{locate, loops, open_error, out, start};
-use crate::machine::{Actor, Beginning, Refusal};
+use crate::machine::{Actor, Refusal};
 use crate::store::{IdForm, LoopId, MAX_DOCUMENT_BYTES, Store};
 use crate::{files, text};
 
@@ -23,7 +23,6 @@ pub fn import(
     convert: impl FnOnce(Vec<u8>) -> Result<Vec<u8>, String>,
 ) -> CommandResult {
     let info = program.info;
-    let caller = Caller::from_env();
     loops::check_person(info, command, None)?;
     let refused = |why: String, help: &str| {
         let message = format!("cannot import {}: {why}", text::printable(file));
@@ -54,10 +53,7 @@ pub fn import(
     };
 
     let settings = loops::settings(info, store.root(), None)?;
-    let beginning = Beginning {
-        id,
-        ..Beginning::now(caller.session.as_deref().unwrap_or(UNKNOWN))
-    };
+    let beginning = Caller::from_env().beginning(id);
     store.archive_stale(beginning.now.into(), settings.stale_after());
     let imported = program
         .app

@@ -49,3 +49,4 @@ pub use arguments::loop_flag;
 pub use clap;
 pub use command_line::Group;
 pub use extension::{Extension, NextAction, Variables};
+pub use verbs::ChangeResult;

@@ -16,7 +16,7 @@ use crate::machine::{
 };
 use crate::message::{Message, Render as _};
 use crate::review::ReviewSpec;
-use crate::review::evidence::Round;
+use crate::review::evidence::{EvidencePolicy, Round};
 use crate::review::subject::{self, SubjectText};
 use crate::{template, text};
 
@@ -98,7 +98,15 @@ fn review_facts(raw: &Raw, spec: &ReviewSpec) -> Json {
         let error = SubjectText::read(raw, spec, false).err();
         problem = error.map(|error| with_help(&error));
     }
-    let marks = raw.open_edges().into_iter().filter(is_mark);
+    let reviewed = round.as_ref().zip(verdict);
+    let blocks = reviewed.is_some_and(|(round, run)| round.blocks(run));
+    let is_current = reviewed.is_some_and(|(round, run)| round.is_current(run));
+    let mut marks = raw.open_edges();
+    marks.retain(|edge| is_current && is_mark(edge));
+    let why = if blocks { " --rejecting \"WHY\"" } else { "" };
+    let marks = marks
+        .iter()
+        .map(|edge| loop_message::command_line(raw, edge) + why);
     json!({
         "name": rounds::name(raw, spec),
         "subject": subject::title(raw, spec),
@@ -107,8 +115,8 @@ fn review_facts(raw: &Raw, spec: &ReviewSpec) -> Json {
         "continues_with": decided(raw).map(|edge| raw.table().phases[edge.to].name),
         "problem": problem,
         "findings": verdict.map(|run| run.findings().len()),
-        "blocks": verdict.is_some_and(|run| round.as_ref().is_some_and(|round| round.blocks(run))),
-        "marks": marks.map(|edge| loop_message::command_line(raw, &edge)).collect::<Vec<_>>(),
+        "blocks": blocks,
+        "marks": marks.collect::<Vec<_>>(),
     })
 }
 
@@ -147,13 +155,30 @@ pub(super) fn waiting(program: &Program, held: &dyn LoopHandle) -> String {
     format!("{sentence}{end}You can also run:{commands}")
 }
 
+/// Returns the verbs that can be taken now: those that rest on a review only after its verdict.
+fn possible_verbs(raw: &Raw) -> Vec<AvailableVerb> {
+    let mut verbs = loop_message::available_verbs(raw);
+    let spec = raw.phase_info().review();
+    let round = spec.and_then(|spec| Round::read(raw, spec).ok());
+    let is_reviewed = round.is_some_and(|round| round.verdict().is_some());
+    if !is_reviewed && raw.evidence_policy() == EvidencePolicy::Required {
+        let open = raw.open_edges();
+        let rests = |name| {
+            open.iter()
+                .any(|edge| edge.transition == name && edge.requires.is_some())
+        };
+        verbs.retain(|verb| !rests(verb.transition));
+    }
+    verbs
+}
+
 /// Returns the commands of the open verbs.
 fn open_commands(
     info: &ProgramInfo,
     raw: &Raw,
     is_wanted: impl Fn(&AvailableVerb) -> bool,
 ) -> Vec<String> {
-    let mut verbs = loop_message::available_verbs(raw);
+    let mut verbs = possible_verbs(raw);
     verbs.retain(is_wanted);
     let words = verbs.iter().filter_map(|verb| verb.command.split_once(' '));
     let commands = words.map(|(_, words)| info.terminal_and_slash(words, words));
@@ -181,7 +206,7 @@ pub(super) fn possible_commands(raw: &Raw) -> String {
     let behaviour = raw.phase_info().on_stop.as_ref();
     let asks = behaviour.is_some_and(|one| one.name == "ask");
     let mut commands = Vec::from_iter(asks.then(|| loop_message::answer_line(raw)));
-    let mut verbs = loop_message::available_verbs(raw);
+    let mut verbs = possible_verbs(raw);
     verbs.retain(|verb| verb.agent || raw.actor() != Actor::Agent);
     commands.extend(verbs.into_iter().map(|verb| verb.command));
     text::command_lines(&commands)

@@ -30,7 +30,7 @@ pub(super) fn answer(program: &Program, input: &Input) -> Option<HookOutput> {
     // The answer is for the loop that asked, even if a stop would drive another.
     loops.iter().find_map(|found| {
         take(program, found, session, &answers).unwrap_or_else(|problem| {
-            let problem = text::note(&problem, 300);
+            let problem = text::note(&problem, 600);
             found.log(&format!("answer: {problem}"));
             let id = &found.id;
             let line = info.line(&format!("the answer did not change loop {id}: {problem}"));
@@ -112,7 +112,10 @@ fn take(
         return own_words.map_or(Ok(None), |words| {
             let words = text::one_line(words, 80);
             let labels = asked.labels();
-            Err(format!("“{words}” is not one of the options: {labels}"))
+            let commands = next_action::possible_commands(held.raw());
+            Err(format!(
+                "“{words}” is not one of the options: {labels}. The user can run:{commands}"
+            ))
         });
     };
     let now = verbs::take_answer(program, &chosen, held)

@@ -120,6 +120,14 @@ impl Review<'_> {
             return Ok(Exit::Reviewer);
         }
         self.print_findings(run);
+        let newest = self.program.app.open(raw.store(), raw.id(), raw.actor());
+        let phase = newest.ok().map(|now| now.raw().phase_info());
+        if let Some(phase) = phase.filter(|phase| phase.terminal) {
+            let id = raw.id();
+            let name = phase.name;
+            out::line("");
+            console.line(&format!("loop {id} is {name}: these findings do not count"));
+        }
         let more = self.program.extension.after_review(self.held);
         if !more.is_empty() {
             out::line("");

@@ -88,6 +88,14 @@ fn split<'t>(command: &Command, typed: &'t str) -> (Vec<String>, &'t str) {
     let mut flags = Vec::new();
     let mut rest = typed.trim();
     while rest.starts_with("--") {
+        // `--plan="my plan.md"`
+        let (flag, value) = rest.split_once('=').unwrap_or_default();
+        let is_flag = !flag.contains(char::is_whitespace);
+        if let Some((value, after)) = quoted(value).filter(|_| is_flag) {
+            flags.push(format!("{flag}={value}"));
+            rest = after;
+            continue;
+        }
         let (flag, after) = first_word(rest);
         rest = after;
         if flag == "--" {
@@ -220,6 +228,7 @@ mod tests {
                 "fix `it`; $(x) --rounds 9\n\"quoted\"",
             ),
             ("--rounds=7 x", vec!["--rounds=7"], "x"),
+            ("--rounds=\"a b\" c=\"d\"", vec!["--rounds=a b"], "c=\"d\""),
             ("--rounds 'a b' \"c\"", vec!["--rounds", "a b"], "\"c\""),
             ("-- --rounds is a flag", vec![], "--rounds is a flag"),
             ("- dash first", vec![], "- dash first"),

@@ -9,7 +9,7 @@ use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use super::app::{HeldLoop, Program};
-use super::caller::{Caller, UNKNOWN};
+use super::caller::Caller;
 use super::exit::{CommandResult, Exit, Failure};
 pub use super::extension::StartRequest;
 use super::extension::Variables;
@@ -18,7 +18,7 @@ use super::settings::{FAILURES_FIELD, ROUNDS_FIELD, Settings};
 use super::{arguments, command_line, console, locate, loops, open_error};
 use crate::git;
 use crate::machine::table::{FieldInfo, FieldKind, ModeInfo, Table};
-use crate::machine::{Beginning, LoopHandle, Refusal};
+use crate::machine::{LoopHandle, Refusal};
 use crate::message::Message;
 use crate::store::{IdForm, LoopId};
 use crate::{template, text};
@@ -90,6 +90,9 @@ fn with_arguments(table: &'static Table, mut command: Command, mode: &ModeInfo) 
 
 /// Returns the default of a field for its help: ` [default: 3]`.
 fn default_help(field: &FieldInfo, mode: &ModeInfo) -> String {
+    if field.required {
+        return " [required]".to_owned();
+    }
     let value = match (mode.start_value(field), field.kind) {
         (Value::Number(count), _) => count.to_string(),
         (Value::String(text), FieldKind::Path | FieldKind::OneOf(_)) if !text.is_empty() => text,
@@ -145,10 +148,7 @@ pub(super) fn begin(program: &Program, matches: &ArgMatches) -> CommandResult {
         here: &here,
         store: &store,
         actor: caller.actor(),
-        beginning: Beginning {
-            id: matches.try_get_one(ID).ok().flatten().cloned(),
-            ..Beginning::now(caller.session.as_deref().unwrap_or(UNKNOWN))
-        },
+        beginning: caller.beginning(matches.try_get_one(ID).ok().flatten().cloned()),
     };
     let (held, archived) = begin_loop(program, request, &settings)?;
     print(program, mode, &*held, &archived, matches);
@@ -191,7 +191,7 @@ pub fn begin_loop(
 }
 
 /// Does the work of the first phase, which no stop would do. The next stop reports a failure.
-pub(super) fn enter(program: &Program, held: &dyn LoopHandle, command: &str) {
+pub fn enter(program: &Program, held: &dyn LoopHandle, command: &str) {
     let raw = held.raw();
     let log = |line: &str| raw.store().log(&format!("{} {command}{line}", raw.id()));
     log(&format!(" by {}", raw.actor()));

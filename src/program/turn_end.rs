@@ -42,6 +42,7 @@ pub(super) fn note(
         "caveats": caveats.join(" "),
         "next": next.map(|next| next.next),
         "commands": next_action::possible_commands(raw),
+        "again": program.extension.refusal_help(held, "resume"),
         "program": program.info.program,
     });
     let rendered = TURN_END.render(&facts);

@@ -18,7 +18,7 @@ use clap::{Arg, ArgMatches, Args as _};
 use miette::Diagnostic as _;
 
 /// The changed loop, or the refused transition with the loop. After a failure nothing has changed.
-type Taken<A> = Result<Result<A, Refused<A>>, Failure>;
+pub type ChangeResult<A> = Result<Result<A, Refused<A>>, Failure>;
 
 /// Returns the first edge of each verb on the command line. `resume` is a common command.
 pub(super) fn on_command_line(table: &'static Table) -> impl Iterator<Item = EdgeAt> {
@@ -127,23 +127,37 @@ impl Program {
         &self,
         name: &str,
         arguments: &ArgMatches,
-        run: impl FnOnce(A) -> Taken<A>,
+        run: impl FnOnce(A) -> ChangeResult<A>,
     ) -> CommandResult {
         check_outside_reviewer(name)?;
         loops::check_folders(self.info)?;
         let named = arguments.get_one::<String>("id").map(String::as_str);
-        let held = loops::open_found(self, named)?;
+        let held = into_typed::<A>(loops::open_found(self, named)?);
         let before = held.raw().record().revision;
-        let now = change(self, name, held, |held| {
+        let now = self.change_held(name, held, run)?;
+        if now.raw().record().revision != before {
+            print_result(self, name, &now);
+        }
+        Ok(Exit::Complete)
+    }
+
+    /// Changes an opened loop, and does the work of the phase that it has entered.
+    ///
+    /// # Errors
+    /// Returns an error if `run` fails or is refused, or if the work fails. The change then stays.
+    pub fn change_held<A: LoopHandle>(
+        &self,
+        name: &str,
+        held: A,
+        run: impl FnOnce(A) -> ChangeResult<A>,
+    ) -> Result<A, Failure> {
+        let now = change(self, name, into_untyped(held), |held| {
             let taken = run(into_typed(held))?;
             Ok(taken
                 .map(into_untyped)
                 .map_err(|refused| refused.map(into_untyped)))
         })?;
-        if now.raw().record().revision != before {
-            print_result(self, name, &*now);
-        }
-        Ok(Exit::Complete)
+        Ok(into_typed(now))
     }
 }
 
@@ -195,7 +209,7 @@ fn change(
     program: &Program,
     name: &str,
     held: HeldLoop,
-    take: impl FnOnce(HeldLoop) -> Taken<HeldLoop>,
+    take: impl FnOnce(HeldLoop) -> ChangeResult<HeldLoop>,
 ) -> Result<HeldLoop, Failure> {
     let store = held.raw().store().clone();
     let id = held.raw().id().clone();

@@ -192,7 +192,8 @@ impl<'r> Round<'r> {
         Counts::new(run.findings()).at_least(self.spec.blocking) > 0
     }
 
-    fn is_current(&self, run: &Run) -> bool {
+    /// Returns whether a run reviewed the subject as it is now.
+    pub fn is_current(&self, run: &Run) -> bool {
         self.subject.as_ref() == Some(&run.began.subject)
     }
 

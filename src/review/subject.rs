@@ -263,6 +263,9 @@ fn read_parts(raw: &Raw, spec: &ReviewSpec, diff: Option<&str>) -> Result<Vec<Pa
             return Err(refusal(&name, &problem, "write it"));
         }
     }
+    if parts.iter().all(|part| part.text.trim().is_empty()) {
+        return Err(refusal(&parts[0].name, "is empty", "write it"));
+    }
     Ok(parts)
 }
 

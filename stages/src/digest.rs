@@ -1,6 +1,6 @@
 //! The digest of earlier rounds, which replaces their summaries from round 4.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::io;
 
 use claudex_loop::files::Folder;
@@ -116,26 +116,25 @@ fn gaps(kept: &Summaries, rounds: &[u32]) -> Vec<Json> {
         let summary = kept.get(&(*round, Stage::ResponseAnalysis));
         let named = summary.and_then(|summary| summary.flags.gap_descriptions.as_ref());
         let Some(named) = named else { continue };
+        let mut new = Keys::new();
         let texts = named.iter().map(|gap| cell(gap));
-        let new: Vec<(String, String)> = texts.map(|text| (text.to_lowercase(), text)).collect();
-        let keys: HashSet<&str> = new.iter().map(|(key, _)| key.as_str()).collect();
-        let mut known = HashSet::from([String::new()]);
+        for text in texts.filter(|text| !text.is_empty()) {
+            let section = section(&text);
+            new.entry(text.to_lowercase()).or_insert(json!(section));
+        }
         for gap in gaps.iter_mut().filter(|gap| gap["resolved_in"].is_null()) {
             let key = gap["key"].as_str().unwrap_or_default();
-            if keys.contains(key) {
-                known.insert(key.to_owned());
-            } else {
-                gap["resolved_in"] = json!(round);
+            match new.get_mut(key) {
+                // It is known.
+                Some(section) => *section = Json::Null,
+                None => gap["resolved_in"] = json!(round),
             }
         }
-        for (key, text) in new {
-            if known.insert(key.clone()) {
-                let id = format!("GAP-{:03}", gaps.len() + 1);
-                let section = section(&text);
-                gaps.push(json!({
-                    "id": id, "section": section, "key": key, "first_seen": round, "resolved_in": null,
-                }));
-            }
+        for (key, section) in new.into_iter().filter(|(_, section)| !section.is_null()) {
+            let id = format!("GAP-{:03}", gaps.len() + 1);
+            gaps.push(json!({
+                "id": id, "section": section, "key": key, "first_seen": round, "resolved_in": null,
+            }));
         }
     }
     gaps

@@ -43,6 +43,7 @@ impl OnStop for Stages {
 impl Extension for Stages {
     fn commands(&self) -> Vec<Command> {
         let command = |name: &'static str, at: Group| Command::new(name).display_order(at.place());
+        let files = arg!(<FILE>... "The files of summaries");
         vec![
             command("next", Group::Information)
                 .about("Print the next instruction; does not change the pipeline")
@@ -50,10 +51,7 @@ impl Extension for Stages {
                 .arg(arg!(--json "As JSON")),
             command("validate", Group::Information)
                 .about("Check summaries against the contract; changes nothing")
-                .arg(
-                    arg!(<FILE>... "The files of summaries")
-                        .value_parser(value_parser!(Utf8PathBuf)),
-                ),
+                .arg(files.value_parser(value_parser!(Utf8PathBuf))),
             Command::new("recover")
                 .about("Take what a coordinator left that ended without a report")
                 .arg(loop_flag()),
@@ -128,8 +126,7 @@ impl Extension for Stages {
     }
 
     fn before_take(&self, held: &mut dyn LoopHandle, verb: &Verb) -> Result<(), Failure> {
-        questions::record_answer(held.typed_mut(), &verb.typed())
-            .map_err(|error| Failure::new(Exit::Internal, error))
+        questions::record_answer(held.typed_mut(), &verb.typed()).map_err(Failure::internal)
     }
 
     fn status(&self, held: &dyn LoopHandle) -> Vec<(&'static str, String)> {
@@ -210,13 +207,18 @@ fn place(pipeline: Pipeline<'_>) -> (String, String) {
     (name, round)
 }
 
+/// Opens the pipeline with an id, or the active one, or the one that finished last.
+fn open(info: &'static ProgramInfo, id: Option<&str>) -> Result<AnyLoop, Failure> {
+    let (store, id) = loops::find_or_newest(info, id)?;
+    AnyLoop::open(&store.read_only(), &id, Actor::Person)
+        .map_err(|error| open_error::failure(info, error))
+}
+
 fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> CommandResult {
     let id = matches.get_one::<String>("LOOP").map(String::as_str);
-    let (store, id) = loops::find_or_newest(info, id)?;
-    let held = AnyLoop::open(&store.read_only(), &id, Actor::Person)
-        .map_err(|error| open_error::failure(info, error))?;
+    let held = open(info, id)?;
     let instruction = Instruction::current(&held).map_err(|problem| {
-        let message = format!("pipeline {id} has no instruction: {problem}");
+        let message = format!("pipeline {} has no instruction: {problem}", held.id());
         Failure::refuse(message, "tell the user, and end your turn")
     })?;
     if matches.get_flag("json") {
@@ -228,8 +230,7 @@ fn next(info: &'static ProgramInfo, matches: &ArgMatches) -> CommandResult {
 }
 
 fn validate(info: &'static ProgramInfo, matches: &ArgMatches) -> CommandResult {
-    let found = loops::find_or_newest(info, None).ok();
-    let held = found.and_then(|(at, id)| AnyLoop::open(&at.read_only(), &id, Actor::Person).ok());
+    let held = open(info, None).ok();
     let here = loops::current_folder()?;
     let root = held.as_ref().map_or(here.clone(), |held| held.raw().root());
     let open = held.filter(|held| held.phase() == Phase::Dispatched);

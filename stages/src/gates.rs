@@ -48,10 +48,8 @@ pub struct Gate {
 
 /// Checks the file of questions and the flags of stage 3.
 pub fn after_questions(file: Option<&[u8]>, round: u32, flags: &Flags) -> Gate {
-    let mut gate = Gate::new(
-        "Questions",
-        format!("requirements/working/QUESTIONS-{round:03}.md"),
-    );
+    let name = format!("requirements/working/QUESTIONS-{round:03}.md");
+    let mut gate = Gate::new("Questions", name);
     if let Some(text) = gate.read(file) {
         gate.check_questions(text);
     }
@@ -197,13 +195,11 @@ impl Gate {
                 Some((_, true)) => {}
             }
         }
-        let mut technical: Vec<&str> = TECHNICAL_WORDS.split_whitespace().collect();
+        let mut technical: HashSet<&str> = TECHNICAL_WORDS.split_whitespace().collect();
         for (line, number) in text.lines().zip(1..) {
             for word in line.split(|one: char| !one.is_alphanumeric()) {
-                let is_word = |one: &&str| one.eq_ignore_ascii_case(word);
                 // Each word is reported once.
-                if let Some(at) = technical.iter().position(is_word) {
-                    technical.swap_remove(at);
+                if technical.remove(&*word.to_ascii_lowercase()) {
                     self.add(number, "technical-word", word);
                 }
             }

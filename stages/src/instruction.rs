@@ -30,18 +30,15 @@ impl Instruction {
         let pipeline = Pipeline(held.raw());
         let stage = pipeline.stage();
         let is_usable = |(_, reading): (_, Reading)| reading.summary.is_some();
-        let recover = |found: Vec<String>, missing: Vec<String>, run: &str| {
-            let kind = "recover";
-            json!({ "instruction": kind, "found": found, "missing": missing, "run": run })
-        };
         let values = match held.phase() {
             Phase::Dispatched if pipeline.read_summary().is_some_and(is_usable) => {
-                recover(vec![summary_file(stage)], Vec::new(), "stages report")
+                let found = [summary_file(stage)];
+                json!({ "instruction": "recover", "found": found, "missing": [], "run": "stages report" })
             }
             Phase::Dispatched => dispatch(pipeline)?,
             Phase::Recovering => {
                 let (found, missing) = pipeline.artifacts();
-                recover(found, missing, "stages recover")
+                json!({ "instruction": "recover", "found": found, "missing": missing, "run": "stages recover" })
             }
             Phase::Waiting => {
                 let resume = format!("stages resume {}", held.id());
@@ -155,7 +152,7 @@ fn variables(pipeline: Pipeline<'_>) -> Keys {
     });
     let of_stage = match stage {
         Stage::Setup => return merge([all]),
-        Stage::Research => json!({ "FOCUS": focus(pipeline) }),
+        Stage::Research => json!({ "FOCUS": focus(pipeline).unwrap_or_default() }),
         Stage::ValidationGeneration => json!({ "SKIP_VALIDATION": open.skip_validation }),
         _ => Json::Null,
     };
@@ -179,36 +176,31 @@ fn variables(pipeline: Pipeline<'_>) -> Keys {
         "RESEARCH_MCP_AVAILABLE": has_tool("/research_mcp/tavily"),
         "PANEL_CONFIG_PATH": panel.filter(has_panel),
         "TIMEOUT_MINUTES": stage.minutes(),
-        "PRIOR_CONTEXT": prior_context(pipeline),
+        "PRIOR_CONTEXT": prior_context(pipeline).unwrap_or_default(),
         "PRIOR_SUMMARIES": prior_summaries(pipeline),
     });
     merge([all, of_coordinator, of_stage])
 }
 
 /// Returns the gaps for research, which is repeated only if stage 4 sent it back.
-fn focus(pipeline: Pipeline<'_>) -> Vec<String> {
+fn focus(pipeline: Pipeline<'_>) -> Option<Vec<String>> {
     let before = (pipeline.round() - 1, Stage::ResponseAnalysis);
-    let summary = pipeline.kept_summaries().remove(&before);
-    let gaps = summary.and_then(|summary| summary.flags.gap_descriptions);
-    gaps.unwrap_or_default()
+    let summary = pipeline.kept_summaries().remove(&before)?;
+    summary.flags.gap_descriptions
 }
 
 /// Returns the context from the previous stage. If it is cut, it names the file of the whole.
-fn prior_context(pipeline: Pipeline<'_>) -> String {
+fn prior_context(pipeline: Pipeline<'_>) -> Option<String> {
     let stage = pipeline.stage().number();
     let counted = pipeline.counted_summaries();
-    let Some(before) = counted.iter().rev().find(|one| one.stage != stage) else {
-        return String::new();
-    };
-    let kept = pipeline.kept_summary(&before.digest);
-    let mut context = kept
-        .and_then(|(summary, _)| summary.context)
-        .unwrap_or_default();
+    let before = counted.iter().rev().find(|one| one.stage != stage)?;
+    let (summary, _) = pipeline.kept_summary(&before.digest)?;
+    let mut context = summary.context?;
     if let Some((end, _)) = context.char_indices().nth(MAX_CONTEXT_CHARS) {
         context.truncate(end);
         context += &format!("… (all of it: {})", pipeline.kept_file(&before.digest));
     }
-    context
+    Some(context)
 }
 
 /// Returns the paths of earlier summaries. From round 4 the digest replaces earlier rounds.

@@ -1,6 +1,6 @@
 //! The questions whose options depend on the summary or the files, and the record of answers.
 
-use claudex_loop::behaviours::ask::{Answer, Asked};
+use claudex_loop::behaviours::ask::{Answer, Asked, MAX_LABEL_CHARS, MAX_OPTIONS};
 use claudex_loop::machine::{Raw, Refusal};
 use claudex_loop::text;
 use serde_json::json;
@@ -10,10 +10,6 @@ use crate::record;
 use crate::state::Pipeline;
 use crate::typestate::{AnyLoop, ChooseMode, GoBackAction, Phase, Transition};
 
-/// The longest label that the engine takes, in characters.
-const MAX_LABEL_CHARS: usize = 80;
-/// The most options that the engine takes.
-const MAX_OPTIONS: usize = 12;
 const MAX_REASON_CHARS: usize = 300;
 
 /// Returns the question of the open stage's summary, or a sentence if the summary is gone.
@@ -117,8 +113,7 @@ pub(crate) fn failure_question(raw: &Raw) -> Asked {
             "skip" => "skip it",
             _ => "pause",
         };
-        let problem = format!("{name} {}", open.problem);
-        let question = format!("{problem}. Run the stage again, or {other}?");
+        let question = format!("{name} {}. Run the stage again, or {other}?", open.problem);
         return Asked::new(question, "Crashed", options);
     }
     let line = text::one_line(&open.tell.join(" "), MAX_REASON_CHARS);

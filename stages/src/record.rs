@@ -188,24 +188,9 @@ pub(crate) fn entry(stage: Stage, summary: Option<&Summary>, next: &Transition) 
 
 /// Writes the status of a stage and the flags that the state has below its key.
 fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, flags: &Flags) -> RecordResult {
-    let names = match stage {
-        Stage::Research => "reports_analyzed research_gaps",
-        Stage::AnalysisQuestions => {
-            "questions_count panel_members=panel_member_ids thinkdeep_calls"
-        }
-        Stage::ResponseAnalysis => "completion_rate gaps_found",
-        Stage::ValidationGeneration => {
-            "score=validation_score decision=validation_decision prd_mode"
-        }
-        _ => "",
-    };
-    let key = match stage {
-        Stage::Completion => "completion".to_owned(),
-        _ => stage.checkpoint().to_ascii_lowercase(),
-    };
     let fields = held.fields();
     let mut stages = fields.stages.clone();
-    let before = stages.remove(&key).unwrap_or_default();
+    let before = stages.remove(stage.state_key()).unwrap_or_default();
     let mut known = merge([before, json!({ "status": status, "timestamp": now() })]);
     if matches!(stage, Stage::AnalysisQuestions | Stage::ResponseAnalysis) {
         known.insert("round".to_owned(), json!(fields.round));
@@ -215,12 +200,12 @@ fn note_stage(held: &mut AnyLoop, stage: Stage, status: &str, flags: &Flags) -> 
         known.insert("validation_mode".to_owned(), json!("skipped"));
     }
     let values = json!(flags);
-    for name in names.split_whitespace() {
-        // A flag may have another name in the state. One of an earlier round does not stay.
+    for name in stage.state_flags() {
+        // A flag of an earlier round does not stay.
         let (key, flag) = name.split_once('=').unwrap_or((name, name));
         known.insert(key.to_owned(), json!(values.get(flag)));
     }
-    stages.insert(key, Json::Object(known));
+    stages.insert(stage.state_key().to_owned(), Json::Object(known));
     held.set_stages(&stages)
 }
 

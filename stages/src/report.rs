@@ -1,7 +1,7 @@
 //! `report` and `recover`: they record a summary and take the transition that follows, in one
 //! write. The workflow's table is at the end: the transition for each summary.
 
-use claudex_loop::machine::Refused;
+use claudex_loop::program::ChangeResult;
 use claudex_loop::program::attempts::REFUSED;
 use claudex_loop::program::exit::{Exit, Failure};
 use claudex_loop::store::Entry;
@@ -25,24 +25,20 @@ const MIN_DEPTH_PERCENT: f64 = 40.0;
 const MIN_GAIN: f64 = 1.9995;
 const MAX_GAP_CHARS: usize = 250;
 
-/// The pipeline as it is now, or its refused transition. A failure changed nothing.
-type ReportResult = Result<Result<AnyLoop, Refused<AnyLoop>>, Failure>;
-
 /// Takes the summary of the open stage. The second refusal asks the user, or an agent could loop.
-pub(crate) fn report(held: AnyLoop) -> ReportResult {
+pub(crate) fn report(held: AnyLoop) -> ChangeResult<AnyLoop> {
     require_open(&held)?;
     let pipeline = Pipeline(held.raw());
     let file = text::printable(pipeline.summary_path());
-    let summary = pipeline.read_summary();
-    let problem = match summary {
-        None => "was reported twice without a summary",
-        Some(_) => "twice reported a summary that does not count",
-    };
-    let refusal = match summary {
-        None => format!("cannot take {file}: the file is missing"),
+    let (problem, refusal) = match pipeline.read_summary() {
+        None => {
+            let refusal = format!("cannot take {file}: the file is missing");
+            ("was reported twice without a summary", refusal)
+        }
         Some((_, reading)) if reading.is_refused => {
             let findings = reading.lenient_lines().join("\n");
-            format!("{file} does not count:\n{findings}")
+            let refusal = format!("{file} does not count:\n{findings}");
+            ("twice reported a summary that does not count", refusal)
         }
         Some((bytes, reading)) => return take_reading(held, reading, bytes),
     };
@@ -66,10 +62,8 @@ fn require_open(held: &AnyLoop) -> Result<(), Failure> {
 
 fn was_refused(pipeline: Pipeline<'_>) -> bool {
     let journal = pipeline.0.journal().unwrap_or_default();
-    let is_report = |entry: &Entry| {
-        let note = entry.note_data::<Keys>(REFUSED);
-        note.is_some_and(|note| note.get("tried") == Some(&json!("report")))
-    };
+    let is_of_report = |note: Json| note["tried"] == "report";
+    let is_report = |entry: &Entry| entry.note_data(REFUSED).is_some_and(is_of_report);
     let is_of_dispatch = |entry: &&Entry| {
         let change = entry.change();
         change.is_none_or(|change| ["remind", "bind"].contains(&change.what.as_str()))
@@ -79,22 +73,21 @@ fn was_refused(pipeline: Pipeline<'_>) -> bool {
 }
 
 /// Takes the results of a coordinator that ended without a report: its summary, or else its files.
-pub(crate) fn recover(held: AnyLoop) -> ReportResult {
+pub(crate) fn recover(held: AnyLoop) -> ChangeResult<AnyLoop> {
     if held.phase() == Phase::Recovering {
         return accept_files(held);
     }
     require_open(&held)?;
-    match Pipeline(held.raw()).read_summary() {
-        None => take_files(held, "ended without a summary", Vec::new()),
-        Some((_, reading)) if reading.is_refused => {
-            take_files(held, "ended without a new summary", Vec::new())
-        }
-        Some((bytes, reading)) => take_reading(held, reading, bytes),
-    }
+    let problem = match Pipeline(held.raw()).read_summary() {
+        None => "ended without a summary",
+        Some((_, reading)) if reading.is_refused => "ended without a new summary",
+        Some((bytes, reading)) => return take_reading(held, reading, bytes),
+    };
+    take_files(held, problem, Vec::new())
 }
 
 /// Takes a summary that counts, or the files beside one that cannot be read.
-fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult {
+fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ChangeResult<AnyLoop> {
     let details = reading.lenient_lines();
     let Some(summary) = reading.summary else {
         return take_files(held, "left a broken summary", details);
@@ -118,7 +111,7 @@ fn take_reading(held: AnyLoop, reading: Reading, bytes: Vec<u8>) -> ReportResult
 
 /// Takes the files of a coordinator that left no summary, if they show that the stage was
 /// done. Stage 5 always asks, because its summary may have been NOT_READY. Stage 7 never does.
-fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResult {
+fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ChangeResult<AnyLoop> {
     let pipeline = Pipeline(held.raw());
     let stage = pipeline.stage();
     let may_count = match stage {
@@ -133,13 +126,14 @@ fn take_files(held: AnyLoop, problem: &str, details: Vec<String>) -> ReportResul
         return take_next(held, Transition::Fail, None, problem, Vec::new(), details);
     }
     let number = stage.number();
-    let end = "the files that it wrote were used";
-    tell.push(format!("Stage {number} {problem}; {end}."));
+    tell.push(format!(
+        "Stage {number} {problem}; the files that it wrote were used."
+    ));
     take_next(held, next, Some(minimal), "", tell, details)
 }
 
 /// Takes the accepted result: the summary in its file, else the counted one, else the new files.
-fn accept_files(held: AnyLoop) -> ReportResult {
+fn accept_files(held: AnyLoop) -> ChangeResult<AnyLoop> {
     let pipeline = Pipeline(held.raw());
     let is_usable = |(summary, _): &Taken| summary.status != Status::Failed;
     let file = pipeline.read_summary();
@@ -185,7 +179,7 @@ fn take_next(
     problem: &str,
     tell: Vec<String>,
     details: Vec<String>,
-) -> ReportResult {
+) -> ChangeResult<AnyLoop> {
     let stage = Pipeline(held.raw()).stage();
     let mut before = held.fields().open.clone();
     if let Some((_, bytes)) = &taken {

@@ -200,14 +200,13 @@ pub(crate) fn merge(objects: impl IntoIterator<Item = Json>) -> Keys {
 /// Returns a dispatch that begins now, with the digests of all summaries and of the key artifacts
 /// of this round and the next. By them a new file is recognized later.
 pub(crate) fn new_dispatch(root: &Utf8Path, round: u32) -> Open {
-    let artifacts = [round, round.saturating_add(1)]
-        .into_iter()
-        .flat_map(|round| Stage::all().flat_map(move |stage| stage.artifacts(round)));
+    let rounds = [round, round.saturating_add(1)];
+    let artifacts = Stage::all().flat_map(|stage| rounds.map(|round| stage.artifacts(round)));
     let with_digest = |path: String| {
         let bytes = claudex_loop::files::read(&root.join(&path)).ok()?;
         Some((path, sha256(&bytes)))
     };
-    let paths = artifacts.chain(Stage::all().map(summary_file));
+    let paths = artifacts.flatten().chain(Stage::all().map(summary_file));
     Open {
         since: now(),
         before: paths.filter_map(with_digest).collect(),

@@ -34,13 +34,13 @@ struct Schema2 {
 }
 
 /// Returns the document of a pipeline that continues another program's, or the reason against it.
-fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
+fn convert(bytes: &[u8], root: &Utf8Path) -> Result<Vec<u8>, String> {
     let text = str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     let document = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut keys = contract::frontmatter(document).ok_or("its frontmatter cannot be read")?;
     // A document of this program whose journal is missing.
     if keys.contains_key("loop") {
-        return Ok(text.to_owned());
+        return Ok(bytes.to_vec());
     }
     let plain = unquote(&Json::Object(keys.clone()));
     let known: Schema2 = serde_json::from_value(plain)
@@ -83,7 +83,7 @@ fn convert(bytes: &[u8], root: &Utf8Path) -> Result<String, String> {
     let keys = merge([Json::Object(keys), changes]);
     let yaml = serde_yaml::to_string(&keys).map_err(|error| error.to_string())?;
     let log = &document[contract::body_start(document)..];
-    Ok(format!("---\n{yaml}---\n{log}"))
+    Ok(format!("---\n{yaml}---\n{log}").into_bytes())
 }
 
 /// Continues from the document of another program.
@@ -97,19 +97,15 @@ pub(crate) fn take_up(program: &Program) -> CommandResult {
     if let Some(failure) = archived_owner(&store).and_then(|_| unknown_document()) {
         return Err(failure);
     }
-    let convert = |bytes: Vec<u8>| match convert(&bytes, store.root()) {
-        Ok(document) => Ok(document.into_bytes()),
-        Err(why) => Err(format!("{why} (`stages start --anew` moves it aside)")),
-    };
+    let hint = |why| format!("{why} (`stages start --anew` moves it aside)");
+    let convert = |bytes: Vec<u8>| convert(&bytes, store.root()).map_err(hint);
     import::import(program, "take-up", &store.root().join(STATE), convert)
 }
 
 /// Returns this program's pipeline in the project: the active one, or else one that has ended.
 fn own_pipeline(store: &Store) -> Option<ListedLoop> {
-    let own = store
-        .list()
-        .filter(|one| store.loop_folder(&one.id).exists());
-    own.max_by_key(|one| !one.terminal)
+    let is_own = |one: &ListedLoop| store.loop_folder(&one.id).exists();
+    store.list().filter(is_own).max_by_key(|one| !one.terminal)
 }
 
 /// Returns the archived pipeline to which the state document belongs.

@@ -30,7 +30,7 @@ pub(crate) fn record(raw: &Raw) -> Result<Vec<String>, String> {
     if edge.transition == "accept" {
         note_accepted(raw, from)?;
     }
-    let directory = stops::directory(raw).map_err(|error| error.to_string())?;
+    let directory = stops::directory(raw)?;
     match (from, edge.transition) {
         ("plan-review", "passed" | "accept") => {
             set(raw, "reviewed", directory.plan_digest())?;
@@ -112,7 +112,7 @@ pub(crate) fn record_taken_up(raw: &Raw) -> Result<(), String> {
     if !is_import || journal.iter().any(is_noted) {
         return Ok(());
     }
-    let directory = stops::directory(raw).map_err(|error| error.to_string())?;
+    let directory = stops::directory(raw)?;
     let phase = context::phase(raw);
     let is_under_review = matches!(phase, Phase::CodeReview | Phase::PostCodeReview);
     let current = raw.count("current_task");

@@ -151,6 +151,7 @@ fn key(fields: &Fields, files: &Directory) -> &'static str {
     };
     let is_answered = fields.phase.strip_prefix("post-") == Some(word(at));
     let active = files.active().count();
+    let file = |task: Option<u64>| files.task_files.get(&task?);
     match at {
         Phase::PostPlanReview => "C1",
         Phase::PostTasksReview => "C2",
@@ -163,32 +164,26 @@ fn key(fields: &Fields, files: &Directory) -> &'static str {
         Phase::TasksReview if !files.tasks.is_empty() => "C9",
         Phase::TasksReview => "C10",
         Phase::CodeReview if is_answered => "C11",
-        Phase::CodeReview => {
-            let task = fields.current_task;
-            match task.and_then(|task| files.task_files.get(&task)) {
-                None => "C12",
-                Some(file) if file.is_completed() => "C13",
-                Some(_) => "C14",
-            }
-        }
+        Phase::CodeReview => match file(fields.current_task) {
+            None => "C12",
+            Some(file) if file.is_completed() => "C13",
+            Some(_) => "C14",
+        },
         Phase::AllCodeReview if is_answered => "C15",
         Phase::AllCodeReview if active > 0 && files.done().count() == active => "C16",
         Phase::AllCodeReview => "C17",
         Phase::NewPlan => "C18",
         Phase::CreateTasks if fields.changed_again => "C19again",
         Phase::CreateTasks => "C19",
-        Phase::CompleteTask | Phase::CompleteTaskTdd => {
-            let unreviewed = fields.unreviewed;
-            match unreviewed.and_then(|task| files.task_files.get(&task)) {
-                Some(file) if file.is_completed() && fields.changed_again => "C20again",
-                Some(file) if file.is_completed() && fields.is_without_code => "C20same",
-                Some(file) if file.is_completed() => "C20done",
-                Some(_) => "C20open",
-                None if files.next_task().is_none() && fields.lacks_row => "C20row",
-                None if files.next_task().is_none() => "C20none",
-                None => "C20",
-            }
-        }
+        Phase::CompleteTask | Phase::CompleteTaskTdd => match file(fields.unreviewed) {
+            Some(file) if !file.is_completed() => "C20open",
+            Some(_) if fields.changed_again => "C20again",
+            Some(_) if fields.is_without_code => "C20same",
+            Some(_) => "C20done",
+            None if files.next_task().is_some() => "C20",
+            None if fields.lacks_row => "C20row",
+            None => "C20none",
+        },
         Phase::Complete => "C21",
         Phase::Cancelled => "C21ended",
         Phase::Errored => "C21errored",
@@ -205,7 +200,7 @@ fn key(fields: &Fields, files: &Directory) -> &'static str {
 /// Returns the next step of a plan without a state, which its files imply.
 fn without_state(files: &Directory) -> Next {
     let (implied, why) = implied_fields(files);
-    let goes_on = implied.phase == "continue-task" && implied.current_task.is_some();
+    let goes_on = implied.phase == "continue-task";
     let key = if goes_on { "C14" } else { key(&implied, files) };
     Next {
         row: "C26",

@@ -42,12 +42,12 @@ impl OnStop for Taskie {
         let raw = held.raw();
         match directory(raw).map(|directory| violations(raw, &directory)) {
             Ok(found) => found.iter().map(ToString::to_string).collect(),
-            Err(error) => vec![format!("cannot read the plan’s directory: {error}")],
+            Err(problem) => vec![problem],
         }
     }
 
     fn subjects(&self, held: &AnyLoop) -> Result<Vec<Subject>, String> {
-        let directory = directory(held.raw()).map_err(|error| error.to_string())?;
+        let directory = directory(held.raw())?;
         let file = |task| Subject {
             name: format!("{}/{}", context::dir(held.raw()), Name::Task(task)),
             text: None,
@@ -56,7 +56,7 @@ impl OnStop for Taskie {
     }
 
     fn verifies(&self, held: &AnyLoop) -> Result<Vec<String>, String> {
-        let directory = directory(held.raw()).map_err(|error| error.to_string())?;
+        let directory = directory(held.raw())?;
         Ok(match held.phase() {
             Phase::CodeReview => directory.must_run([held.raw().count("current_task")]),
             _ => directory.must_run(directory.active()),
@@ -91,7 +91,7 @@ fn stop(held: AnyLoop) -> StopResult {
     try_in_turn(held, &[&|held| work::take(held, transition.clone())])
 }
 
-pub(crate) fn directory(raw: &Raw) -> std::io::Result<Directory> {
+pub(crate) fn directory(raw: &Raw) -> Result<Directory, String> {
     Directory::read_plan(&raw.root(), raw.id().as_str())
 }
 

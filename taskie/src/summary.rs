@@ -37,8 +37,9 @@ impl Extension for Taskie {
 
     fn caveats(&self, held: &dyn LoopHandle) -> Vec<String> {
         let raw = held.raw();
-        let Ok(directory) = stops::directory(raw) else {
-            return vec!["cannot read the plan’s directory".to_owned()];
+        let directory = match stops::directory(raw) {
+            Ok(directory) => directory,
+            Err(problem) => return vec![problem],
         };
         let mut lines = Vec::new();
         let total = directory.active().count();
@@ -118,14 +119,13 @@ fn cycle(raw: &Raw) -> [u64; 2] {
     ["phase_iteration", "cycle_limit"].map(|field| raw.count(field))
 }
 
-/// Returns the choice of the user if the reviews of this cycle are used up and answered.
+/// Returns the choice of the user if the reviews of this cycle are used up.
 fn choice_at_limit(raw: &Raw) -> Option<NextAction> {
     let id = raw.id();
     let [ended, limit] = cycle(raw);
-    let is_used_up = raw.count("max_reviews") > 0 && ended >= limit;
-    let is_answered = || context::review_to_answer(raw).is_none();
-    (context::phase(raw).review()).filter(|_| is_used_up && is_answered())?;
-    Some(NextAction {
+    let is_review = context::phase(raw).review().is_some();
+    let is_used_up = is_review && raw.count("max_reviews") > 0 && ended >= limit;
+    is_used_up.then(|| NextAction {
         waits_for: format!("you: the reviews of this cycle are used up ({limit} of {limit})"),
         next: format!(
             "more reviews, continue with the open findings, or end the automation:\n    /taskie:more N {id}\n    taskie more N {id}\n    taskie accept {id}\n    taskie pause {id}"

@@ -26,19 +26,21 @@ pub(crate) struct Missing {
 /// The most repeated reviews of a plan, as `machine.toml` has it. `resume` grants as many again.
 const MAX_REOPENED: u64 = 10;
 
+const NO_PENDING_TASK: &str = "tasks.md must have a pending task";
+
 /// Returns the next transition if the work of the phase is complete, or else the missing part.
 pub(crate) fn transition(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     match context::phase(raw) {
         Phase::NewPlan if directory.has_complete_plan() => Ok(Transition::Planned),
         Phase::NewPlan => missing(true, "plan.md must have a heading ## Overview, or 50 lines"),
-        Phase::CreateTasks => match count_tasks(directory) {
-            Some(_) if changed_file(raw, directory).is_some() => reopen(raw),
-            Some((total, done)) => Ok(Transition::TasksWritten { total, done }),
-            None => missing(
-                directory.has(Name::Tasks),
-                "tasks.md must have a pending task",
-            ),
-        },
+        Phase::CreateTasks if directory.next_task().is_none() => {
+            missing(directory.has(Name::Tasks), NO_PENDING_TASK)
+        }
+        Phase::CreateTasks if changed_file(raw, directory).is_some() => reopen(raw),
+        Phase::CreateTasks => Ok(Transition::TasksWritten {
+            total: directory.active().count() as u64,
+            done: directory.done().count() as u64,
+        }),
         Phase::CompleteTask | Phase::CompleteTaskTdd => task(raw, directory),
         _ => answer(raw, directory),
     }
@@ -71,24 +73,21 @@ pub(crate) fn is_reopened_too_often(raw: &Raw) -> bool {
 /// Looks for the task that was done since the previous one passed its review.
 fn task(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     let newest = newest_done(raw, directory);
-    let file = |task: &u64| directory.task_files.get(task);
-    let Some(task) = newest.filter(|task| file(task).is_some_and(TaskFile::is_completed)) else {
-        let open = newest.and_then(|task| Some((task, file(&task)?.open_subtask()?)));
-        if let Some((task, open)) = open {
-            let status = open.status_name();
-            let heading = text::one_line(&open.heading, 60);
-            let problem =
-                format!("the row of task {task} is done, and “{heading}” is {status}; complete it");
-            return missing(true, problem);
-        }
-        let is_begun = context::task(raw, directory)
-            .and_then(|task| file(&task))
-            .is_some_and(TaskFile::is_begun);
+    let file = |task: Option<u64>| directory.task_files.get(&task?);
+    let Some((task, file)) = newest.zip(file(newest)) else {
+        let is_begun = file(context::task(raw, directory)).is_some_and(TaskFile::is_begun);
         return missing(
             newest.is_some() || is_begun,
             "no finished task is waiting for review; complete all subtasks of a task and set its row to done",
         );
     };
+    if let Some(open) = file.open_subtask() {
+        let status = open.status_name();
+        let heading = text::one_line(&open.heading, 60);
+        let problem =
+            format!("the row of task {task} is done, and “{heading}” is {status}; complete it");
+        return missing(true, problem);
+    }
     if changed_file(raw, directory).is_some() {
         return reopen(raw);
     }
@@ -128,7 +127,7 @@ fn answer(raw: &Raw, directory: &Directory) -> Result<Transition, Missing> {
     }
     let total = directory.active().count() as u64;
     if total == 0 && context::phase(raw) == Phase::PostTasksReview {
-        return missing(true, "tasks.md must have a pending task");
+        return missing(true, NO_PENDING_TASK);
     }
     Ok(Transition::Addressed { total })
 }
@@ -140,13 +139,6 @@ pub(crate) fn take(held: AnyLoop, transition: Transition) -> Result<AnyLoop, Ref
         return now.take_transition(Transition::Skip);
     }
     Ok(now)
-}
-
-/// Returns the number of active tasks, and of those that are done, if a task is pending.
-pub(crate) fn count_tasks(directory: &Directory) -> Option<(u64, u64)> {
-    directory.next_task()?;
-    let total = directory.active().count() as u64;
-    Some((total, directory.done().count() as u64))
 }
 
 /// Returns the task whose row is done and that has not passed its review.

@@ -72,6 +72,14 @@ fn check_edits(check: &Check<'_>, state: &State) {
     let entries = check.machine.transitions.iter();
     let guards = entries.flat_map(|entry| &entry.when);
     let read = guards.flat_map(|guard| guard.fields());
+    for field in &check.machine.fields {
+        let limit = field.min.as_ref().or(field.max.as_ref());
+        if let Some(limit) = limit
+            && !(field.kind == FieldKind::Count && state.edits.contains(&field.name))
+        {
+            check.add_at("limit_unused", limit.span(), &[&field.name]);
+        }
+    }
     for name in &state.edits {
         let Some(field) = check.field(name) else {
             continue;

@@ -32,7 +32,7 @@ pub struct Field {
     /// The keys in a document of frontmatter, such as `loop.phase`, by default the name.
     pub(crate) key: Option<At<Key>>,
     /// The smallest count that an edit by hand may set.
-    min: Option<At<u64>>,
+    pub(crate) min: Option<At<u64>>,
     /// The largest count that an edit by hand may set.
     pub(crate) max: Option<At<u64>>,
     /// The phases in which the field exists. If empty, it exists in all.

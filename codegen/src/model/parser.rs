@@ -5,7 +5,9 @@
 use std::ops::Range;
 
 use super::texts::is_name;
-use super::{At, Comparison, Constant, Entry, Field, Guard, Named, Operand, Read, Sign, Update};
+use super::{
+    At, Comparison, Constant, Entry, Field, FieldKind, Guard, Named, Operand, Read, Sign, Update,
+};
 use crate::diagnostic::Diagnostic;
 
 /// The names that an expression can read, and the text of the file.
@@ -123,7 +125,7 @@ impl<'t> Parser<'t> {
             "||" => "write `or`",
             "=" => "write `==`",
             "!" | "not" => "use != or the opposite sign",
-            "'" => "a word is in double quotes, and the guard in single ones: '… == \"word\"'",
+            "'" => "put the word in double quotes, and the whole guard in apostrophes",
             "args." => "name an argument: `args.score`",
             "+" | "-" => "a number is added to a field: `field + 1`",
             _ if token.starts_with('"') && !is_closed(token) => "close the quote",
@@ -168,7 +170,21 @@ impl<'t> Parser<'t> {
             let help = format!("compare with ==, !=, <, <=, > or >=; a flag is `{flag} == true`");
             return self.unexpected("a comparison sign", &help);
         };
+        let place = self.place();
+        let word = self.token();
         let right = self.operand()?;
+        if let (Some(FieldKind::OneOf(words)), Operand::Read(read)) = (&left.kind, &right)
+            && read.kind.is_none()
+            && words.iter().any(|known| known.as_str() == word)
+        {
+            let message = format!("expected a field or a \"word\", found `{word}`");
+            let help = format!(
+                "put the word in double quotes, and the guard in apostrophes: {} {} \"{word}\"",
+                left.key(),
+                sign.word()
+            );
+            return Err(Diagnostic::new("expression", place, message).help(help));
+        }
         Ok(Guard::Compare(Box::new(Comparison { left, sign, right })))
     }
 
@@ -195,6 +211,11 @@ impl<'t> Parser<'t> {
         let is_next = self.token() == "next" && self.next_token() == "(";
         if is_next {
             self.position += 2;
+        }
+        let token = self.token();
+        let is_constant = matches!(token, "true" | "false") || token.parse::<u64>().is_ok();
+        if is_constant && self.next_token().is_empty() {
+            return self.unexpected("a field", "write it without quotes");
         }
         let read = self.read("a field", UPDATE)?;
         if read.offset != 0 && (is_next || read.is_argument) {

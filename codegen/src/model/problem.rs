@@ -46,6 +46,7 @@ fn describe(error: &str, path: &str) -> (&'static str, String, Option<String>) {
         let message = format!("`{path}` has the wrong brackets");
         return ("wrong_type", message, Some(format!("write `{header}`")));
     }
+    let error = error.replace("wanted string or table", "expected a word in quotes");
     match error.strip_prefix("missing field ") {
         Some(key) => ("missing_key", format!("missing key {key}{in_path}"), None),
         None => ("wrong_type", format!("`{path}`: {error}"), None),

@@ -61,7 +61,7 @@ texts! {
     /// The header of a dialog.
     Header: |text| interpolated(text).is_some() && fits_dialog(text, 12);
     /// The label or the description of an option of a dialog.
-    Label: |text| fits_dialog(text, 300);
+    Label: |text| fits_dialog(text, 300) && !text.contains(['{', '}']);
     /// A file under review, or several by `*`.
     Subject: is_subject;
     /// The file of the findings, with `{n}` for the number of the review.

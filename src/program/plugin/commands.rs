@@ -92,7 +92,8 @@ fn render(
     let description = text::one_line(doc.trim_end_matches('.'), 300);
     let usual = || arguments(called, is_common);
     let arguments = command.arguments.map_or_else(usual, str::to_owned);
-    let from_prompt = if by_user { " --from-prompt" } else { "" };
+    let takes_nothing = common_name == "doctor";
+    let from_prompt = if takes_nothing { "" } else { " --from-prompt" };
     let call = format!("{}{from_prompt}", command.call);
     let mut rules = Vec::from(if goes_on { loop_rules } else { &[] });
     let own_rule = bash_rule(info, &call);

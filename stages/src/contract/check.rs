@@ -13,6 +13,7 @@ use super::words::{Decision, NextAction, PauseType, Stage, Status};
 use super::{Summary, file, yaml};
 
 const PAUSE_TYPE: &str = "/flags/pause_type";
+const BLOCK_REASON: &str = "/flags/block_reason";
 const NEXT_ACTION: &str = "/flags/next_action";
 const DECISION: &str = "/flags/validation_decision";
 
@@ -54,22 +55,18 @@ impl Reader<'_> {
     fn require<T: DeserializeOwned>(&mut self, key: &str) -> Option<T> {
         let is_status = key == "status";
         let read = |value| {
-            let typed = T::deserialize(value).or_else(|error| {
+            T::deserialize(value).or_else(|error| {
                 // A number may be in quotes.
-                T::deserialize(&unquote(value)).map_err(|_| error)
-            });
-            (value, typed)
+                T::deserialize(&unquote(value)).map_err(|_| (value, problem_of(&error)))
+            })
         };
         let (rule, detail) = match self.keys.get(key).map(read) {
-            Some((_, Ok(typed))) => return Some(typed),
-            Some((value, Err(_))) if is_status => {
+            Some(Ok(typed)) => return Some(typed),
+            Some(Err((value, _))) if is_status => {
                 let found = quote(&to_plain(value));
                 (Rule::UnknownStatus, format!("found {found}"))
             }
-            Some((_, Err(error))) => {
-                let problem = problem_of(&error);
-                (Rule::BadType, format!("`{key}` has an {problem}"))
-            }
+            Some(Err((_, problem))) => (Rule::BadType, format!("`{key}` has an {problem}")),
             None if is_status => (Rule::UnknownStatus, "it is missing".to_owned()),
             None => (Rule::MissingField, format!("`{key}` is missing")),
         };
@@ -184,11 +181,7 @@ impl Reader<'_> {
             return;
         }
         let is_there = self.flag("block_reason").is_some();
-        let path = if is_there {
-            "/flags/block_reason"
-        } else {
-            PAUSE_TYPE
-        };
+        let path = if is_there { BLOCK_REASON } else { PAUSE_TYPE };
         self.add(Rule::NoBlockReason, path, "");
         let reason = match summary.summary.trim() {
             "" => "the stage waits and gives no reason",

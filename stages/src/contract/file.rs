@@ -118,10 +118,8 @@ pub(super) fn context(text: &str) -> Option<String> {
     let find = |deepest: usize| {
         let mut sections = sections(text, deepest).into_iter();
         sections.find(|one| {
-            let heading = one
-                .heading
-                .trim_start_matches(['*', '_', ' '])
-                .to_lowercase();
+            let heading = one.heading.to_lowercase();
+            let heading = heading.trim_start_matches(['*', '_', ' ']);
             let mut names = ["context for next stage", "context for the next stage"].iter();
             names.any(|name| heading.starts_with(name))
         })

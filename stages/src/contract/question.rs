@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use claudex_loop::behaviours::ask;
 use claudex_loop::store::to_plain;
 use claudex_loop::text;
 use serde::de::Error as _;
@@ -15,8 +16,6 @@ use super::words::NextAction;
 const QUESTION: &str = "/flags/question_context";
 const ACTION_MAP: &str = "next_action_map";
 const MAX_HEADER_CHARS: usize = 12;
-/// The label by which the program shows more options.
-const MORE_LABEL: &str = "More…";
 
 /// A question to the user. A missing text is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,11 +96,8 @@ impl Reader<'_> {
         };
         let mut actions = question.remove(ACTION_MAP).unwrap_or_default();
         let options = question.get_mut("options").and_then(Json::as_array_mut);
-        for option in options
-            .into_iter()
-            .flatten()
-            .filter_map(Json::as_object_mut)
-        {
+        let options = options.into_iter().flatten();
+        for option in options.filter_map(Json::as_object_mut) {
             if let Some(action) = option.remove("next_action")
                 && let Some(Json::String(label)) = option.get("label")
                 && actions.get(label).is_none()
@@ -129,8 +125,7 @@ impl Reader<'_> {
         }
         let question = flags.question_context.get_or_insert_default();
         if question.question.is_empty() {
-            let reason = flags.block_reason.as_deref().unwrap_or_default();
-            reason.trim().clone_into(&mut question.question);
+            question.question = flags.block_reason.clone().unwrap_or_default();
         }
         if question.header.is_empty() {
             summary.stage.header().clone_into(&mut question.header);
@@ -195,7 +190,7 @@ impl Question {
                 reader.add(Rule::OptionIncomplete, &path, "");
                 return false;
             }
-            let is_reserved = is_same_label(&text::strip_hidden(label), MORE_LABEL);
+            let is_reserved = is_same_label(&text::strip_hidden(label), ask::MORE);
             if is_reserved {
                 *reader.add(Rule::OptionDuplicate, &path, "") = Lenient::Refused;
             }

@@ -18,15 +18,19 @@ const MAX_MESSAGE_CHARS: usize = 500;
 const MAX_QUOTED_CHARS: usize = 60;
 
 /// The answer of `report` to a broken rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display)]
 pub enum Lenient {
     /// A crash: no summary counts.
+    #[strum(to_string = "a crash")]
     Crash,
     /// A summary that is ignored.
+    #[strum(to_string = "refused")]
     Refused,
     /// The summary is taken with this correction.
+    #[strum(to_string = "{0}")]
     Corrected(&'static str),
     /// The summary is taken as it is: the finding is only a warning.
+    #[strum(to_string = "taken as it is")]
     Kept,
 }
 
@@ -124,14 +128,8 @@ impl Finding {
 
     /// Returns the finding as a line, with the answer of a lenient reader.
     pub fn lenient_line(&self) -> String {
-        let answer = match self.lenient {
-            Corrected(correction) => correction,
-            Kept => "taken as it is",
-            Crash => "a crash",
-            Refused => "refused",
-        };
         let line = self.line_as(matches!(self.lenient, Crash | Refused));
-        format!("{line}: {answer}")
+        format!("{line}: {}", self.lenient)
     }
 
     fn line_as(&self, is_error: bool) -> String {

@@ -62,7 +62,7 @@ words! {
     }
 }
 
-/// The stages: name, checkpoint, and the cells of [`Stage::cells`].
+/// The stages: name, checkpoint, and the cells of [`Stage::cell`].
 const STAGES: &str = include_str!("stages.txt");
 
 impl Decision {
@@ -97,27 +97,36 @@ impl Stage {
         find_row(STAGES, &self.to_string()).0
     }
 
-    /// Returns the question header, the minutes, and the files that show completion.
-    fn cells(self) -> impl Iterator<Item = &'static str> {
-        find_row(STAGES, &self.to_string()).1.split(' ')
+    /// Returns a cell behind the checkpoint, from 0.
+    fn cell(self, index: usize) -> &'static str {
+        let (_, cells) = find_row(STAGES, &self.to_string());
+        cells.split('|').nth(index).unwrap_or_default().trim()
+    }
+
+    /// Returns the key of the stage in the state.
+    pub(crate) fn state_key(self) -> &'static str {
+        self.cell(0)
+    }
+
+    /// Returns the flags below that key. One with another name there is `name=flag`.
+    pub(crate) fn state_flags(self) -> impl Iterator<Item = &'static str> {
+        self.cell(1).split_whitespace()
     }
 
     /// Returns the header of a question that has none. Stage 7 asks nothing.
     pub fn header(self) -> &'static str {
-        self.cells().next().unwrap_or_default()
+        self.cell(2)
     }
 
     /// Returns the time limit in minutes, or `None` for stage 1, which has no coordinator.
     pub fn minutes(self) -> Option<i64> {
-        self.cells().nth(1)?.parse().ok()
+        self.cell(3).parse().ok()
     }
 
     /// Returns the project files that show completion. Stage 2 writes one of its two.
     pub fn artifacts(self, round: u32) -> Vec<String> {
-        let number = format!("{round:03}");
-        let names = self.cells().skip(2);
-        names
-            .map(|name| format!("requirements/{}", name.replace("NNN", &number)))
-            .collect()
+        let names = self.cell(4).replace("NNN", &format!("{round:03}"));
+        let names = names.split_whitespace();
+        names.map(|name| format!("requirements/{name}")).collect()
     }
 }

@@ -23,10 +23,8 @@ pub(crate) fn frontmatter(text: &str) -> Option<Keys> {
 /// Reads the frontmatter, with null for each placeholder. Returns `None` if it is not a YAML map.
 pub(super) fn read(yaml: &str, reader: &mut Reader<'_>) -> Option<Keys> {
     let lines = yaml.split_inclusive('\n').zip(1..);
-    let corrected = lines
-        .map(|(line, number)| correct_line(line, number, reader))
-        .collect();
-    parse(corrected, reader)
+    let corrected = lines.map(|(line, number)| correct_line(line, number, reader));
+    parse(corrected.collect(), reader)
 }
 
 /// Returns a line with normal spaces around its key and value, and with null for a placeholder of

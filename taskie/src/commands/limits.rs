@@ -60,7 +60,8 @@ pub(super) fn add_task(call: &Call) -> CommandResult {
     let held = call.open_for_user()?;
     let directory = call.directory(&held)?;
     // Without automation, nothing counts the rows.
-    if held.phase() != Phase::Standalone && work::lacks_row(held.raw(), &directory) {
+    let is_counted = held.phase() != Phase::Standalone;
+    if is_counted && work::lacks_row(held.raw(), &directory) {
         let id = held.id();
         let total = held.fields().tasks_total;
         let problem = format!(
@@ -78,8 +79,7 @@ pub(super) fn add_task(call: &Call) -> CommandResult {
         .max()
         .unwrap_or_default();
     // Someone may have written its row already.
-    let is_there = held.phase() != Phase::Standalone
-        && directory.active().count() as u64 > held.fields().tasks_total;
+    let is_there = is_counted && directory.active().count() as u64 > held.fields().tasks_total;
     let row = if is_there { last } else { last + 1 };
     let now = call.take(held, Transition::Add { row })?;
     let id = now.id();

@@ -7,7 +7,7 @@ use claudex_loop::program::{locate, loops, open_error, out};
 use claudex_loop::store::{IdForm, LoopId};
 use claudex_loop::{Actor, Store, text};
 
-use super::{Call, take_up};
+use super::{Call, take_up, unreadable};
 use crate::context::{self, word};
 use crate::files::Directory;
 use crate::next::{Next, State, next as next_of};
@@ -27,8 +27,7 @@ impl Plan {
     /// Finds the plan of a call, be it a loop or a directory alone.
     pub(super) fn find(call: &Call) -> Result<Self, Failure> {
         let (store, id) = locate_plan(call)?;
-        let directory = Directory::read_plan(store.root(), id.as_str())
-            .map_err(|error| call.unreadable(&error))?;
+        let directory = Directory::read_plan(store.root(), id.as_str()).map_err(unreadable)?;
         let bytes = store.read(&store.path_of(&id)).ok();
         let document = bytes.map(|bytes| take_up::state(&bytes));
         let has_journal = store.has_journal(&id);
@@ -38,7 +37,7 @@ impl Plan {
             Some(State::None) if has_journal => State::Broken,
             _ if has_journal => {
                 let opened = AnyLoop::open(&store.clone().read_only(), &id, Actor::Person)
-                    .map_err(|error| open_error::failure(call.info, error))?;
+                    .map_err(|error| open_error::failure(call.program.info, error))?;
                 let state = State::read(opened.raw(), &directory);
                 held = Some(opened);
                 state
@@ -131,13 +130,13 @@ impl Plan {
 /// caller's own. After a slash command, words that name no plan are for the agent, but not a lone
 /// one if the command takes nothing else.
 pub(super) fn locate_plan(call: &Call) -> Result<(Store, LoopId), Failure> {
-    let (store, ids) = plan_directories(call.info)?;
+    let (store, ids) = plan_directories(call.program.info)?;
     let first = call.first();
     let directory = ids.iter().find(|id| Some(id.as_str()) == first);
     let takes_only_plan = ["more", "continue-plan"].contains(&&*call.name);
     let is_lone = takes_only_plan && call.words.split_whitespace().nth(1).is_none();
     let named = first.filter(|_| directory.is_some() || is_lone || !call.caller.is_slash_command);
-    loops::find_or_newest(call.info, named).or_else(|failure| match (directory, &ids[..]) {
+    loops::find_or_newest(call.program.info, named).or_else(|failure| match (directory, &ids[..]) {
         (Some(alone), _) => Ok((store, alone.clone())),
         (None, [only]) if named.is_none() => Ok((store, only.clone())),
         (None, [first, ..]) if named.is_none() && !ids.iter().any(|id| store.has_journal(id)) => {

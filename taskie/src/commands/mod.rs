@@ -7,18 +7,15 @@ mod take_up;
 mod work;
 
 use clap::{Arg, ArgMatches, Command};
-use claudex_loop::behaviours::loop_message;
-use claudex_loop::program::caller::{Caller, UNKNOWN};
+use claudex_loop::Actor;
+use claudex_loop::program::caller::Caller;
 use claudex_loop::program::exit::{CommandResult, Exit, Failure};
-use claudex_loop::program::info::ProgramInfo;
-use claudex_loop::program::{Group, Program, attempts, loops, next_action, open_error, out};
-use claudex_loop::store::LoopId;
-use claudex_loop::{Actor, Beginning, Refusal};
+use claudex_loop::program::{Group, Program, Variables, loops, open_error, out};
 
-use crate::context::{self, word};
+use crate::context::word;
 use crate::files::Directory;
 use crate::typestate::{PLUGIN, Transition};
-use crate::{AnyLoop, entered, stops};
+use crate::{AnyLoop, stops};
 
 pub use take_up::normalize;
 
@@ -88,12 +85,9 @@ pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Opti
         return look::status_without_loops(program.info);
     }
     arguments.try_contains_id(WORDS).ok()?;
-    let call = Call::new(program.info, name, arguments);
+    let call = Call::new(program, name, arguments);
     Some(match name {
-        "ground-rules" => {
-            out::text(include_str!("../../messages/ground-rules.md"));
-            Ok(Exit::Complete)
-        }
+        "ground-rules" => call.print(include_str!("../../messages/ground-rules.md").trim_end()),
         "new-plan" => start::new_plan(&call),
         "continue-plan" => start::continue_plan(&call),
         "next-task" | "next-task-tdd" => work::next_task(&call),
@@ -105,25 +99,23 @@ pub(crate) fn run(program: &Program, name: &str, arguments: &ArgMatches) -> Opti
         "more" | "max-reviews" => limits::limit_reviews(call),
         "drop-task" => limits::drop_task(call),
         name if name.starts_with("post-") => work::post_review(&call),
-        name if name.ends_with("-review") => work::review(program, &call),
+        name if name.ends_with("-review") => work::review(&call),
         _ => work::begin(&call),
     })
 }
 
-struct Call {
-    info: &'static ProgramInfo,
+struct Call<'p> {
+    program: &'p Program,
     name: String,
     caller: Caller,
     actor: Actor,
     /// The words after it, byte for byte.
     words: String,
-    /// The name, and the words that were taken as arguments.
-    command: String,
 }
 
-impl Call {
+impl<'p> Call<'p> {
     /// Reads the arguments, or the text typed after the slash command of the same name.
-    fn new(info: &'static ProgramInfo, name: &str, matches: &ArgMatches) -> Self {
+    fn new(program: &'p Program, name: &str, matches: &ArgMatches) -> Self {
         let texts = |id: &str| {
             let texts = matches.try_get_many::<String>(id).ok().flatten();
             texts.into_iter().flatten().map(String::as_str)
@@ -136,9 +128,8 @@ impl Call {
             out::text(&typed);
         }
         Self {
-            info,
+            program,
             name: name.to_owned(),
-            command: name.to_owned(),
             actor: caller.actor(),
             caller,
             words,
@@ -154,13 +145,12 @@ impl Call {
         let (first, rest) = words.split_once(char::is_whitespace).unwrap_or((words, ""));
         let first = first.to_owned();
         self.words = rest.to_owned();
-        self.command = format!("{} {first}", self.command);
         first
     }
 
     fn refuse_agent(&self) -> Result<(), Failure> {
-        let is_loop = |id: &&str| loops::find(self.info, Some(id)).is_ok();
-        loops::check_person(self.info, &self.name, self.first().filter(is_loop))
+        let is_loop = |id: &&str| loops::find(self.program.info, Some(id)).is_ok();
+        loops::check_person(self.program.info, &self.name, self.first().filter(is_loop))
     }
 
     fn open(&self, actor: Actor) -> Result<AnyLoop, Failure> {
@@ -171,8 +161,8 @@ impl Call {
             return Err(Failure::refuse(problem, &help));
         }
         let held = AnyLoop::open(&store, &id, actor)
-            .map_err(|error| open_error::failure(self.info, error))?;
-        loops::check_opened(self.info, held.raw(), self.actor)?;
+            .map_err(|error| open_error::failure(self.program.info, error))?;
+        loops::check_opened(self.program.info, held.raw(), self.actor)?;
         Ok(held)
     }
 
@@ -187,57 +177,14 @@ impl Call {
         self.open(self.actor)
     }
 
-    fn beginning(&self, id: LoopId) -> Beginning {
-        Beginning {
-            id: Some(id),
-            ..Beginning::now(self.caller.session.as_deref().unwrap_or(UNKNOWN))
-        }
-    }
-
-    /// Takes a transition that the user asked for, or returns why it is refused.
+    /// Takes a transition, and does the work of the phase that it leads to.
     fn take(&self, held: AnyLoop, transition: Transition) -> Result<AnyLoop, Failure> {
-        let store = held.raw().store().clone();
-        let id = held.id().clone();
-        let now = held.take_transition(transition).map_err(|refused| {
-            attempts::note_refusal(&store, &id, self.actor, &self.name, &refused.refusal);
-            let help = next_action::unchanged(refused.held.raw());
-            let problem = match &*refused.refusal {
-                Refusal::Undeclared { .. } => {
-                    let at = word(refused.held.phase());
-                    format!(
-                        "plan {id} is at {at}, where {} is not possible",
-                        self.command
-                    )
-                }
-                refusal => format!("plan {id}: {refusal}"),
-            };
-            Failure::refuse(problem, &help)
-        })?;
-        self.enter(&now)?;
-        Ok(now)
-    }
-
-    fn enter(&self, now: &AnyLoop) -> Result<(), Failure> {
-        let id = now.id();
-        let name = &self.name;
-        let phase = now.raw().phase_info().name;
-        let store = now.raw().store();
-        store.log(&format!("{id} {name} by {}: now {phase}", self.actor));
-        let failure = |problem| {
-            let subject =
-                format!("plan {id}: {name} was recorded, but the work after it failed: {problem}");
-            Failure::refuse(subject, "make room or the folder writable").exiting(Exit::Internal)
-        };
-        entered::record(now.raw()).map(drop).map_err(failure)
+        let run = |held: AnyLoop| Ok(held.take_transition(transition));
+        self.program.change_held(&self.name, held, run)
     }
 
     fn directory(&self, held: &AnyLoop) -> Result<Directory, Failure> {
-        stops::directory(held.raw()).map_err(|error| self.unreadable(&error))
-    }
-
-    fn unreadable(&self, error: &std::io::Error) -> Failure {
-        let problem = format!("the plan’s directory cannot be read: {error}");
-        Failure::refuse(problem, "see who owns it")
+        stops::directory(held.raw()).map_err(unreadable)
     }
 
     fn print(&self, line: &str) -> CommandResult {
@@ -251,16 +198,17 @@ impl Call {
 
     /// Prints the instruction of the phase that a plan is in.
     fn print_instruction(&self, held: &AnyLoop) -> CommandResult {
-        let raw = held.raw();
-        let message = raw.phase_info().message;
-        match loop_message::render(raw, message, context::variables(raw)) {
-            Ok(Some(text)) => out::text(&format!("{}\n", text.trim())),
-            Ok(None) => {
-                let at = word(held.phase());
-                out::line(&format!("Plan {} is in phase {at}.", raw.id()));
-            }
-            Err(error) => out::note(&self.info.line(&error.to_string())),
+        let message = held.raw().phase_info().message;
+        if message.is_none() {
+            let at = word(held.phase());
+            out::line(&format!("Plan {} is in phase {at}.", held.id()));
         }
+        self.program.print(held, message, Variables::new(), true);
         Ok(Exit::Complete)
     }
+}
+
+/// Refuses a command for a plan whose directory cannot be read.
+fn unreadable(problem: String) -> Failure {
+    Failure::refuse(problem, "see who owns it")
 }

@@ -28,10 +28,10 @@ pub(super) fn new_plan(call: &Call) -> CommandResult {
         let help = "say what it is about; details can be in a file that it names:\n    taskie new-plan max_reviews=4 tdd=true DESCRIPTION";
         return Err(call.usage(problem, help));
     }
-    let store = locate::for_start(call.info.state, &loops::current_folder()?);
+    let store = locate::for_start(call.program.info.state, &loops::current_folder()?);
     if let Err(error) = git::call(store.root(), "rev-parse --git-dir", GIT_TIMEOUT) {
         let line = format!("the reviews of code need a git repository: {error}");
-        out::note(&call.info.line(&line));
+        out::note(&call.program.info.line(&line));
     }
     let words = make_id(&begin.description);
     let mut at = 0_u64;
@@ -42,20 +42,19 @@ pub(super) fn new_plan(call: &Call) -> CommandResult {
             _ => format!("{words}-{at}"),
         };
         // The engine reserves a few names, and an existing directory is another plan's.
-        let Ok(id) = LoopId::parse(&name, IdForm::Name) else {
+        let id = LoopId::parse(&name, IdForm::Name).ok();
+        let Some(id) = id.filter(|id| !is_taken(&store, id)) else {
             continue;
         };
-        if is_taken(&store, &id) {
-            continue;
-        }
-        match begin.clone().begin(&store, call.beginning(id), call.actor) {
+        let beginning = call.caller.beginning(Some(id));
+        match begin.clone().begin(&store, beginning, call.actor) {
             Ok(held) => {
-                call.enter(&held)?;
+                start::enter(call.program, &held, &call.name);
                 out::line(&format!("Plan {} is at new-plan.\n", held.id()));
                 return call.print_instruction(&held);
             }
             Err(Refusal::Store(StoreError::Active { .. } | StoreError::NotOurs { .. })) => {}
-            Err(error) => return Err(open_error::failure(call.info, error)),
+            Err(error) => return Err(open_error::failure(call.program.info, error)),
         }
     }
 }
@@ -172,6 +171,6 @@ pub(super) fn take_over(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
     if call.actor != Actor::Person {
         return Ok(());
     }
-    ownership::check_consent(call.info, id)?;
+    ownership::check_consent(call.program.info, id)?;
     ownership::adopt_held(call.open(call.actor)?.raw())
 }

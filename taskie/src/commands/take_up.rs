@@ -44,24 +44,20 @@ pub fn normalize(bytes: Option<&[u8]>, files: &Directory) -> Result<Vec<u8>, Str
         None if files.entries.is_empty() => {
             return Err("its directory is not there, or is empty".to_owned());
         }
-        None => match json!(implied_fields(files).0) {
-            Json::Object(document) => document,
-            _ => Map::new(),
-        },
-        Some(bytes) => object(bytes).ok_or(
+        None => json!(implied_fields(files).0),
+        Some(bytes) => object(bytes).map(Json::Object).ok_or(
             "state.json is not a JSON object of at most 1 MiB; fix it, or move it away: then the files say where the plan is",
         )?,
     };
-    let mut next_phase = document.get("next_phase").cloned().unwrap_or_default();
-    let at = next_phase.as_str().and_then(parse_word);
-    if at == Some(Phase::Standalone) {
-        document.insert("phase".to_owned(), next_phase.take());
-    } else if let Some(at) = at {
-        next_phase = word(at).into();
+    let mut next_phase = document["next_phase"].take();
+    match next_phase.as_str().and_then(parse_word) {
+        Some(Phase::Standalone) => document["phase"] = next_phase.take(),
+        Some(at) => next_phase = word(at).into(),
+        None => {}
     }
-    document.insert("next_phase".to_owned(), next_phase);
+    document["next_phase"] = next_phase;
     if let Some(task) = document.get("current_task").and_then(number) {
-        document.insert("current_task".to_owned(), task.into());
+        document["current_task"] = task.into();
     }
     serde_json::to_vec_pretty(&document).map_err(|error| error.to_string())
 }
@@ -73,7 +69,7 @@ pub(super) fn take_up(
     id: &LoopId,
     files: &Directory,
 ) -> Result<AnyLoop, Failure> {
-    loops::check_person(call.info, &call.name, None)?;
+    loops::check_person(call.program.info, &call.name, None)?;
     let path = store.path_of(id);
     let refused = |why: String| {
         let help = format!("nothing was changed; see what is wrong:\n    taskie check {id}");
@@ -82,11 +78,11 @@ pub(super) fn take_up(
     let bytes = claudex_loop::files::optional(store.read(&path))
         .map_err(|error| refused(error.to_string()))?;
     let document = normalize(bytes.as_deref(), files).map_err(&refused)?;
-    let beginning = call.beginning(id.clone());
+    let beginning = call.caller.beginning(Some(id.clone()));
     let imported = AnyLoop::import(store, &document, path, beginning, call.actor);
     let held = imported.map_err(|error| match error {
         Refusal::Unfit(why) => refused(why),
-        error => open_error::failure(call.info, error),
+        error => open_error::failure(call.program.info, error),
     })?;
     store.log(&format!("{id} taken up by {}", call.actor));
     entered::record_taken_up(held.raw()).map_err(refused)?;

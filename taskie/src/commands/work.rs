@@ -2,7 +2,7 @@
 
 use claudex_loop::program::exit::{CommandResult, Failure};
 use claudex_loop::program::review::by_hand;
-use claudex_loop::program::{Program, attempts, out};
+use claudex_loop::program::{attempts, out};
 use claudex_loop::{Actor, text};
 
 use super::Call;
@@ -48,23 +48,25 @@ fn is_at_command(call: &Call, held: &AnyLoop) -> Result<bool, Failure> {
 }
 
 fn wrong_phase(call: &Call, held: &AnyLoop) -> Failure {
-    let id = held.id();
     let at = word(held.phase());
-    let problem = format!("plan {id} is at {at}, and {} is not next", call.name);
+    refuse(held, &format!("is at {at}, and {} is not next", call.name))
+}
+
+/// Refuses a command for a plan, and names the command that shows its next step.
+fn refuse(held: &AnyLoop, problem: &str) -> Failure {
+    let id = held.id();
     let help = format!("nothing was changed; what is next:\n    taskie next {id}");
-    Failure::refuse(problem, &help)
+    Failure::refuse(format!("plan {id} {problem}"), &help)
 }
 
 fn no_task(call: &Call, held: &AnyLoop, directory: &Directory) -> Failure {
     if held.phase().is_terminal() {
         return wrong_phase(call, held);
     }
-    let id = held.id();
     if !directory.has(Name::Tasks) {
-        let problem = format!("plan {id} has no tasks.md yet");
-        let help = format!("nothing was changed; what is next:\n    taskie next {id}");
-        return Failure::refuse(problem, &help);
+        return refuse(held, "has no tasks.md yet");
     }
+    let id = held.id();
     let (found, help) = match &directory.tasks[..] {
         [] => (
             "row that can be read",
@@ -119,7 +121,7 @@ fn mark(call: &Call, held: &AnyLoop) -> Result<(), Failure> {
 
 /// Runs a review: in automation that of the phase, else by hand. After a slash command the agent
 /// runs it, because a review takes longer than a slash command may.
-pub(super) fn review(program: &Program, call: &Call) -> CommandResult {
+pub(super) fn review(call: &Call) -> CommandResult {
     let held = call.open_to_work()?;
     let id = held.id();
     if !call.caller.is_slash_command
@@ -129,11 +131,10 @@ pub(super) fn review(program: &Program, call: &Call) -> CommandResult {
         let document = group(call, &held)?.document();
         let directory = call.directory(&held)?;
         if let Some(missing) = document.filter(|name| !directory.has(*name)) {
-            let problem = format!("plan {id} has no {missing} to review");
-            return Err(Failure::refuse(problem, "nothing was written"));
+            return Err(refuse(&held, &format!("has no {missing} to review")));
         }
         mark(call, &held)?;
-        return by_hand(program, &held, spec);
+        return by_hand(call.program, &held, spec);
     }
     if is_at_command(call, &held)? {
         return call.print_instruction(&held);
@@ -151,13 +152,12 @@ pub(super) fn post_review(call: &Call) -> CommandResult {
     if is_at_command(call, &held)? {
         return call.print_instruction(&held);
     }
-    let id = held.id();
     let group = group(call, &held)?;
     let Some(number) = call.directory(&held)?.newest_review(group) else {
-        let problem = format!("plan {id} has no review of that kind");
-        return Err(Failure::refuse(problem, "nothing was changed"));
+        return Err(refuse(&held, "has no review of that kind"));
     };
     mark(call, &held)?;
+    let id = held.id();
     let [review, answer] = [Name::Review, Name::PostReview].map(|name| name(group, number));
     call.print(&format!("Plan {id}: answer {review} in {answer}."))
 }
@@ -166,13 +166,7 @@ pub(super) fn post_review(call: &Call) -> CommandResult {
 fn group(call: &Call, held: &AnyLoop) -> Result<Group, Failure> {
     let group = parse_word(&call.name).and_then(|phase| context::group(held.raw(), phase));
     let known = group.filter(|group| *group != Group::TaskCode(0));
-    known.ok_or_else(|| {
-        let problem = format!(
-            "plan {}: no task with code to review is under way",
-            held.id()
-        );
-        Failure::refuse(problem, "nothing was changed")
-    })
+    known.ok_or_else(|| refuse(held, "has no task under way with code to review"))
 }
 
 /// Takes the transition that a stop would take, if the work is complete: `advance TARGET [PLAN]`.
@@ -185,19 +179,17 @@ pub(super) fn advance(mut call: Call) -> CommandResult {
     };
     let held = call.open(Actor::Hook)?;
     let raw = held.raw();
-    let id = held.id().clone();
+    let id = held.id();
     let now = held.phase();
     if now == target {
         out::line(&format!("Plan {id} is at {} already.", word(target)));
         return call.print_instruction(&held);
     }
-    let store = raw.store().clone();
+    let tried = format!("advance {}", word(target));
     let refused = |why: String| {
-        let tried = format!("advance {}", word(target));
-        attempts::note(&store, &id, call.actor, &tried, &why);
-        let problem = format!("plan {id} cannot advance to {}: {why}", word(target));
-        let help = format!("nothing was changed; what is next:\n    taskie next {id}");
-        Failure::refuse(problem, &help)
+        attempts::note(raw.store(), id, call.actor, &tried, &why);
+        let problem = format!("cannot advance to {}: {why}", word(target));
+        refuse(&held, &problem)
     };
     if context::target(now) != Some(target) {
         let at = word(now);
@@ -212,7 +204,7 @@ pub(super) fn advance(mut call: Call) -> CommandResult {
         return Err(refused(why));
     }
     let transition = work::transition(raw, &directory).map_err(|missing| refused(missing.what))?;
-    let now = work::take(held, transition).map_err(|error| refused(error.to_string()))?;
-    call.enter(&now)?;
+    let run = |held: AnyLoop| Ok(work::take(held, transition));
+    let now = call.program.change_held(&tried, held, run)?;
     call.print_instruction(&now)
 }

@@ -5,7 +5,7 @@ pub mod name;
 pub mod task;
 pub mod tasks;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::time::SystemTime;
 
@@ -74,12 +74,14 @@ pub struct Directory {
 
 impl Directory {
     /// Reads a plan's directory. A missing directory is empty.
-    pub fn read_plan(root: &Utf8Path, plan_id: &str) -> io::Result<Self> {
+    pub fn read_plan(root: &Utf8Path, plan_id: &str) -> Result<Self, String> {
         let path = root.join(".taskie/plans").join(plan_id).join("plan.md");
-        match optional(folder_of(&[root], &path))? {
+        let found = optional(folder_of(&[root], &path));
+        let read = found.and_then(|found| match found {
             Some((folder, _)) => Self::read(&folder),
             None => Ok(Self::default()),
-        }
+        });
+        read.map_err(|error| format!("cannot read the plan’s directory: {error}"))
     }
 
     /// Reads a directory.
@@ -129,11 +131,8 @@ impl Directory {
 
     /// Returns the names of the files that a plan has.
     pub fn names(&self) -> impl Iterator<Item = Name> {
-        let files = self
-            .entries
-            .iter()
-            .filter(|(_, found)| found.kind.is_file());
-        files.filter_map(|(name, _)| Name::parse(name))
+        let names = self.entries.keys().filter_map(|name| Name::parse(name));
+        names.filter(|name| self.has(*name))
     }
 
     /// Returns whether a file exists.
@@ -186,13 +185,11 @@ impl Directory {
     pub fn must_run(&self, tasks: impl IntoIterator<Item = u64>) -> Vec<String> {
         let tasks = tasks.into_iter();
         let files = tasks.filter_map(|task| self.task_files.get(&task));
-        let mut commands = Vec::new();
-        for command in files.flat_map(TaskFile::must_run) {
-            if !commands.contains(&command) {
-                commands.push(command);
-            }
-        }
+        let commands = files.flat_map(TaskFile::must_run);
+        let mut seen = HashSet::new();
         commands
+            .filter(|command| seen.insert(command.clone()))
+            .collect()
     }
 
     /// Returns whether plan.md is complete.

@@ -67,8 +67,7 @@ fn without_prompt(line: &str) -> &str {
 fn fence_commands(text: &str) -> Vec<String> {
     let joined = text.split("\\\n").map(str::trim);
     let joined = joined.collect::<Vec<_>>().join(" ");
-    let lines = joined.lines().map(str::trim);
-    let commands = lines.map(without_prompt);
+    let commands = joined.lines().map(without_prompt);
     let is_command = |line: &&str| !line.is_empty() && !line.starts_with('#');
     commands.filter(is_command).map(str::to_owned).collect()
 }

@@ -273,10 +273,9 @@ fn find_subtasks(text: &str, task: u64) -> Vec<Subtask> {
     };
     let is_subtask = |section: &Subtask| match (has_word(section), has_number(section)) {
         (true, true) => true,
-        // `Subtask overview` is none, beside others with a number.
-        (true, false) => !has_words || has_status(section),
-        (false, true) => !has_words || has_status(section),
         (false, false) => false,
+        // `Subtask overview` is none, beside others with a number.
+        _ => !has_words || has_status(section),
     };
     let mut subtasks: Vec<Subtask> = Vec::new();
     let mut must_run: Vec<String> = Vec::new();

@@ -139,7 +139,7 @@ fn user_continues_at_limit_of_reviews() {
     let refusal = project.person(&["more", "2", ID]).refusal();
     has(
         &refusal,
-        "plan billing is at standalone, where more 2 is not possible",
+        "loop billing: cannot run ‘more’ in phase standalone",
     );
     has(&project.agent(&["more", "2"]).refusal(), "taskie more 2");
 }
