@@ -229,6 +229,13 @@ fn drafter_that_fixes_the_plan_completes_the_loop() {
 }
 
 #[test]
+fn drafter_that_changes_nothing_is_named() {
+    let project = project();
+    let ran = project.run("run PLAN.md --reviewer fake-findings.clean --drafter true");
+    has(&ran.out, "the drafter left the plan as it was");
+}
+
+#[test]
 fn drafter_works_on_findings_alone() {
     let project = project();
     // Its loop is not idle meanwhile.

@@ -65,6 +65,12 @@ fn bad_arguments_exit_with_2_and_leave_nothing() {
         ("plan --rounds 99999999999999999999 x", "positive integer"),
         ("plan --rounds", "a value is required"),
         ("plan --from-draft x", "requires PLAN.md to exist"),
+        ("plan --plan . x", "is a folder"),
+        ("plan --plan new/ x", "is a folder"),
+        (
+            "plan --plan .claude/claudex/x.md x",
+            "in the folder of the loops",
+        ),
         ("plan --frobnicate x", "‘-- --frobnicate’"),
         ("review --from-draft", "only applies to plan mode"),
         ("review --rounds 0", "positive integer"),

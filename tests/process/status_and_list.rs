@@ -14,6 +14,20 @@ fn status(project: &Project) -> Value {
 }
 
 #[test]
+fn slash_status_shows_the_named_loop() {
+    let project = Project::new();
+    let first = project.start(&[]);
+    project.run(&format!("cancel {first}")).exits(0);
+    let second = project.start(&[]);
+    for id in [&first, &second] {
+        let ran = project.slash("s1", &format!("/claudex:status {id}"), "status");
+        has(&ran.exits(0).out, &format!("loop:      {id}"));
+    }
+    let command = include_str!("../../plugin/commands/status.md");
+    has(command, "!`claudex-loop status --from-prompt ");
+}
+
+#[test]
 fn status_shows_the_active_loop_or_the_newest() {
     let project = Project::new();
     let over = project.start(&[]);

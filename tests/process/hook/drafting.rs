@@ -75,6 +75,19 @@ fn reminder_comes_once_whichever_turn_it_is() {
 }
 
 #[test]
+fn emptied_plan_is_not_reviewed() {
+    let (project, id) = Project::reviewing(&[]);
+    project.plan(" \n");
+    project.reviews(&id, "fake-clean", 1, "PLAN.md is empty");
+    has(
+        &project.fire().blocked(),
+        "First: PLAN.md is empty; write it",
+    );
+    project.plan("# Plan\n");
+    project.review(&id, "fake-clean").exits(0);
+}
+
+#[test]
 fn unreviewed_round_is_reminded_of_once() {
     let (project, id) = Project::reviewing(&["--rounds", "2"]);
     let stop = project.fire();
@@ -88,6 +101,7 @@ fn unreviewed_round_is_reminded_of_once() {
     for _ in 0..3 {
         let line = project.fire().approved();
         has(&line, "waits for the review of round 1.");
+        lacks(&line, "mark-done");
         // An edit without a review causes no further block.
         project.plan("# Plan, edited without a review\n");
     }
