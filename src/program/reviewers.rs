@@ -1,7 +1,7 @@
 //! The choice of a reviewer by its name, from `--reviewer` or the settings.
 //!
-//! `auto` is the first of [`CLIENTS`] that is installed, else `lint`. If it cannot run, the next
-//! installed client replaces it. The choice is always shown.
+//! `auto` is the first of codex and claude that is installed, else `lint`. If it cannot run, the
+//! next installed client replaces it. The choice is always shown.
 
 use camino::Utf8Path;
 
