@@ -176,10 +176,16 @@ fn check(name: &str, value: Json, reader: &mut Reader<'_>) -> Option<Json> {
 /// Returns a value with the numbers and booleans that it has in quotes.
 pub(crate) fn unquote(value: &Json) -> Json {
     match value {
-        Json::String(text) => match serde_json::from_str(&text.trim().to_lowercase()) {
-            Ok(plain @ (Json::Number(_) | Json::Bool(_))) => plain,
-            _ => value.clone(),
-        },
+        Json::String(text) => {
+            let word = text.trim().to_lowercase();
+            // `01`
+            let number = word.trim_start_matches('0');
+            let is_number = number.starts_with(|c: char| c.is_ascii_digit());
+            match serde_json::from_str(if is_number { number } else { &word }) {
+                Ok(plain @ (Json::Number(_) | Json::Bool(_))) => plain,
+                _ => value.clone(),
+            }
+        }
         Json::Object(keys) => {
             Json::from_iter(keys.iter().map(|(key, one)| (key.as_str(), unquote(one))))
         }
