@@ -23,9 +23,6 @@ pub(crate) struct Missing {
     pub(crate) what: String,
 }
 
-/// The most repeated reviews of a plan, as `machine.toml` has it. `resume` grants as many again.
-const MAX_REOPENED: u64 = 10;
-
 const NO_PENDING_TASK: &str = "tasks.md must have a pending task";
 
 /// Returns the next transition if the work of the phase is complete, or else the missing part.
@@ -57,7 +54,7 @@ fn missing(reminds: bool, what: impl Into<String>) -> Result<Transition, Missing
 fn reopen(raw: &Raw) -> Result<Transition, Missing> {
     if is_reopened_too_often(raw) {
         let problem = format!(
-            "the plan or a task changed again after its review, which was repeated {MAX_REOPENED} times; ask the user to have it reviewed once more: /taskie:resume {}",
+            "the plan or a task changed again after its review; ask the user to have it reviewed once more: /taskie:resume {}",
             raw.id()
         );
         return missing(true, problem);
@@ -65,9 +62,11 @@ fn reopen(raw: &Raw) -> Result<Transition, Missing> {
     Ok(Transition::Reopen)
 }
 
-/// Returns whether only the user may have the plan or a task reviewed again.
+/// Returns whether only the user may have the plan or a task reviewed again: `machine.toml` limits
+/// the repeated reviews, and `resume` grants more.
 pub(crate) fn is_reopened_too_often(raw: &Raw) -> bool {
-    raw.count("reopened") >= MAX_REOPENED
+    let mut open = raw.open_edges().into_iter();
+    !open.any(|edge| edge.transition == "reopen")
 }
 
 /// Looks for the task that was done since the previous one passed its review.

@@ -196,7 +196,7 @@ pub struct Record {
     pub(super) spec: &'static StateSpec,
 }
 
-/// Gives access to the newest change.
+/// Access to the newest change.
 impl Deref for Record {
     type Target = ChangeEntry;
 

@@ -98,9 +98,13 @@ fn parse_start(call: &Call) -> Result<Start, Failure> {
 /// Refuses a description with an option in it, which would be text.
 fn check_options(call: &Call, description: &str) -> Result<(), Failure> {
     let is_option = |word: &&str| {
-        let word = word.trim_start_matches(['-', '[', '(']).to_lowercase();
-        let (name, _) = word.split_once(['=', ':']).unwrap_or_default();
-        ["max_reviews", "max-reviews", "tdd"].contains(&name)
+        let word = word.trim_matches(['-', '[', ']', '(', ')']).to_lowercase();
+        let (name, value) = word.split_once(['=', ':']).unwrap_or_default();
+        match name {
+            "max_reviews" | "max-reviews" => value.parse::<u64>().is_ok(),
+            "tdd" => value.parse::<bool>().is_ok(),
+            _ => false,
+        }
     };
     let Some(option) = description.split_whitespace().find(is_option) else {
         return Ok(());

@@ -171,16 +171,21 @@ fn is_must_run(bullet: &str) -> bool {
     MUST_RUN.iter().any(|name| value(bullet, name).is_some())
 }
 
-/// Puts the items below `Must-run commands:` into one bullet with it.
+/// Puts the items of code below a bullet that is only `Must-run commands:` into one bullet with it.
 fn join_must_run(bullets: Vec<String>) -> Vec<String> {
     let mut joined: Vec<String> = Vec::new();
+    let mut is_open = false;
     for bullet in bullets {
-        let begins_code = bullet
-            .trim_start_matches(|c| MARKS.contains(c))
-            .starts_with('`');
+        let text = bullet.trim_start_matches(|c| MARKS.contains(c));
         match joined.last_mut() {
-            Some(above) if begins_code && is_must_run(above) => above.extend(["\n\n", &bullet]),
-            _ => joined.push(bullet),
+            Some(above) if is_open && text.starts_with('`') => above.extend(["\n\n", &bullet]),
+            _ => {
+                let is_name = text
+                    .trim_end_matches(['*', '_', ' ', '\r', '\n'])
+                    .ends_with(':');
+                is_open = is_name && is_must_run(&bullet);
+                joined.push(bullet);
+            }
         }
     }
     joined

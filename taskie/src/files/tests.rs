@@ -163,6 +163,10 @@ fn must_run_commands_are_found_in_any_place() {
         let commands: Vec<String> = parse_task(&text).must_run().collect();
         assert_eq!(commands, ["make", "make check"], "{text}");
     }
+    for value in [" none", "\n  - none"] {
+        let text = format!("{subtask}- **Must-run commands**:{value}\n- `a.rs` is changed\n");
+        assert_eq!(parse_task(&text).must_run().next(), None, "{text}");
+    }
 }
 
 #[test]

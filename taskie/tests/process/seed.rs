@@ -150,7 +150,7 @@ fn issue_5_plan_starts_with_its_own_limit() {
         "--tdd one",
         "max_reviews=3",
         "one max_reviews=3",
-        "one [tdd: true]",
+        "one [tdd:true]",
         "",
     ] {
         let refusal = project.slash("new-plan", wrong).0;
@@ -161,6 +161,7 @@ fn issue_5_plan_starts_with_its_own_limit() {
     for (description, id) in [
         ("Archive", "archive-2"),
         ("…", "plan"),
+        ("TDD: dates", "tdd-dates"),
         ("-- “Dates” (ISO)!", "dates-iso"),
         ("dates iso", "dates-iso-2"),
         ("Größe ändern für Öl", "grosse-andern-fur-ol"),
